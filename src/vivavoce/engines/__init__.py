@@ -1,0 +1,1 @@
+"""Models that run inside this process, one file each."""

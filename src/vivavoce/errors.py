@@ -1,0 +1,167 @@
+"""Every error that a user can meet, in one tree.
+
+VivavoceError
+├── BadRequest            400  the request itself is wrong
+│   ├── EmptyInput             nothing to say
+│   ├── UnknownVoice
+│   ├── UnsupportedLanguage    no engine here speaks it
+│   ├── UnsupportedFormat
+│   └── OutOfRange             a number outside its limits
+├── UnknownModel          404
+├── InputTooLarge         413
+├── Unauthorized          401
+├── Busy                  503  no slot in time, or draining; try again
+├── VoiceNotInstalled     503  the voice is real, its model is not on this machine
+├── ModelCorrupt          500  a model file is not what its checksum says
+├── ModelUnavailable      503  no source could give the model
+├── PredictorFailed       502  speech could not be made
+└── ConfigError           500  a setting that cannot work (the process refuses to start)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+__all__ = [
+    "BadRequest",
+    "Busy",
+    "ConfigError",
+    "EmptyInput",
+    "InputTooLarge",
+    "ModelCorrupt",
+    "ModelUnavailable",
+    "OutOfRange",
+    "PredictorFailed",
+    "Unauthorized",
+    "UnknownModel",
+    "UnknownVoice",
+    "UnsupportedFormat",
+    "UnsupportedLanguage",
+    "VivavoceError",
+    "VoiceNotInstalled",
+]
+
+
+class VivavoceError(Exception):
+    """An error with a name on every wire.
+
+    `code` is the stable word clients branch on, `status` the HTTP status, `close_code` the WebSocket close code,
+    `retryable` whether the same request may succeed later, `param` the request field at fault where there is one.
+    """
+
+    code: ClassVar[str] = "internal_error"
+    status: ClassVar[int] = 500
+    close_code: ClassVar[int] = 1011
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, param: str | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        self.retry_after_s = retry_after_s
+
+
+class BadRequest(VivavoceError):
+    """The request itself is wrong; sending it again changes nothing."""
+
+    code = "invalid_request"
+    status = 400
+    close_code = 4400
+
+
+class EmptyInput(BadRequest):
+    """There is nothing to say in the text."""
+
+    code = "empty_input"
+
+
+class UnknownVoice(BadRequest):
+    """No voice has that name."""
+
+    code = "unknown_voice"
+
+
+class UnsupportedLanguage(BadRequest):
+    """No engine on this machine speaks that language, or not in that voice."""
+
+    code = "unsupported_language"
+
+
+class UnsupportedFormat(BadRequest):
+    """No such audio format, or not at that rate."""
+
+    code = "unsupported_format"
+
+
+class OutOfRange(BadRequest):
+    """A number lies outside its limits."""
+
+    code = "out_of_range"
+
+
+class UnknownModel(VivavoceError):
+    """No model has that name."""
+
+    code = "model_not_found"
+    status = 404
+    close_code = 4400
+
+
+class InputTooLarge(VivavoceError):
+    """The text or the body is over the limit."""
+
+    code = "input_too_large"
+    status = 413
+    close_code = 4413
+
+
+class Unauthorized(VivavoceError):
+    """The key is missing or wrong."""
+
+    code = "invalid_api_key"
+    status = 401
+    close_code = 4401
+
+
+class Busy(VivavoceError):
+    """No slot was free in time, or the server is draining."""
+
+    code = "busy"
+    status = 503
+    close_code = 1013
+    retryable = True
+
+
+class VoiceNotInstalled(VivavoceError):
+    """The voice exists, but its model or program is not on this machine; the message says how to get it."""
+
+    code = "voice_not_installed"
+    status = 503
+
+
+class ModelCorrupt(VivavoceError):
+    """A model file does not match its checksum."""
+
+    code = "model_corrupt"
+
+
+class ModelUnavailable(VivavoceError):
+    """No source could give the model."""
+
+    code = "model_unavailable"
+    status = 503
+    retryable = True
+
+
+class PredictorFailed(VivavoceError):
+    """Speech could not be made for a reason that lies with the engine."""
+
+    code = "predictor_failed"
+    status = 502
+    retryable = True
+
+
+class ConfigError(VivavoceError):
+    """A setting cannot work; the process refuses to start with it."""
+
+    code = "bad_config"
