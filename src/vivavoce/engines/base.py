@@ -91,8 +91,6 @@ class Engine(Protocol):
         """Make the voice ready; safe to call again. Raises VoiceNotInstalled, ModelCorrupt."""
         ...
 
-    def synthesize(
-        self, phrase: Phrase, voice: str, speed: float, cancelled: Callable[[], bool]
-    ) -> Iterator[Chunk]:
+    def synthesize(self, phrase: Phrase, voice: str, speed: float, cancelled: Callable[[], bool]) -> Iterator[Chunk]:
         """Speak one phrase; `cancelled` is asked between steps, and a true answer ends the iteration early."""
         ...

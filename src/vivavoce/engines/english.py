@@ -1,0 +1,102 @@
+"""English spelling becomes phonemes, through hibari's reader (misaki's rules, no espeak)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from .base import Phrase
+from .ipa import to_model
+from .reading import PUNCTUATION, Reading, WordSymbols
+
+__all__ = ["EnglishReader"]
+
+# hibari merges the parts of an unspaced token in cubic time.
+_LONGEST_CHUNK = 60
+
+
+class EnglishReader:
+    """Reads English phrases; safe to share between threads. The dictionaries (about 100 MB) load on first use."""
+
+    _shared: dict[bool, EnglishReader] = {}  # noqa: RUF012 - the one instance of each accent
+    _lock = threading.Lock()
+
+    def __init__(self, *, british: bool = False) -> None:
+        self.british = british
+        self._g2p: Any = None
+        self._loading = threading.Lock()
+
+    @classmethod
+    def shared(cls, *, british: bool = False) -> EnglishReader:
+        """The reader of that accent that all engines of this process use."""
+        with cls._lock:
+            return cls._shared.setdefault(british, cls(british=british))
+
+    def load(self) -> None:
+        """Read the dictionaries; safe to call again. Raises ImportError without the hibari package."""
+        with self._loading:
+            if self._g2p is None:
+                from hibari.g2p import G2P
+
+                self._g2p = G2P(british=self.british)
+
+    def read(self, phrase: Phrase) -> Reading:
+        """Say how a phrase sounds, with the span of every word in the phrase's text."""
+        self.load()
+        tokens = self._g2p.phonemize_tokens(list(self._tokens(phrase)))
+        symbols: list[str] = []
+        words: list[WordSymbols] = []
+        length = cursor = 0
+        for token in tokens:
+            said = token.phonemes or ""
+            found = phrase.text.find(token.text, cursor)
+            if found >= 0:
+                cursor = found + len(token.text)
+                if any(symbol not in PUNCTUATION for symbol in said):
+                    words.append(WordSymbols(found, cursor, length, length + len(said)))
+            said += " " if token.whitespace else ""
+            symbols.append(said)
+            length += len(said)
+        return Reading("".join(symbols), tuple(_tight(word, "".join(symbols)) for word in words))
+
+    def _tokens(self, phrase: Phrase) -> Iterator[Any]:
+        from hibari.g2p.token import Tok
+
+        cursor = 0
+        for override in sorted(phrase.ipa, key=lambda ipa: ipa.start):
+            if override.start < cursor or override.end <= override.start:
+                continue
+            yield from self._plain(phrase.text[cursor : override.start])
+            text = phrase.text[override.start : override.end]
+            space = " " if phrase.text[override.end : override.end + 1].isspace() else ""
+            said = to_model(override.symbols.strip("/[] "), british=self.british)
+            yield Tok(text, "NN", space, phonemes=said, rating=5)
+            cursor = override.end
+        yield from self._plain(phrase.text[cursor:])
+
+    def _plain(self, text: str) -> Iterator[Any]:
+        from hibari.g2p.token import Tok
+
+        pairs = self._g2p.tokenizer(_broken_up(text))
+        tags = self._g2p.tagger([word for word, _ in pairs]) if pairs else []
+        for (word, space), tag in zip(pairs, tags, strict=True):
+            yield Tok(word, tag, space)
+
+
+def _broken_up(text: str) -> str:
+    chunks = text.split(" ")
+    if all(len(chunk) <= _LONGEST_CHUNK for chunk in chunks):
+        return text
+    return " ".join(
+        " ".join(chunk[i : i + _LONGEST_CHUNK] for i in range(0, len(chunk), _LONGEST_CHUNK)) for chunk in chunks
+    )
+
+
+def _tight(word: WordSymbols, symbols: str) -> WordSymbols:
+    first, last = word.first, word.last
+    while last > first and symbols[last - 1] in PUNCTUATION:
+        last -= 1
+    while first < last and symbols[first] in PUNCTUATION:
+        first += 1
+    return WordSymbols(word.start, word.end, first, last)

@@ -1,0 +1,178 @@
+"""hibari: one English voice that speaks two hundred times faster than real time on one core.
+
+The model file is cut in two where its decoder begins. The first half reads the whole phrase (durations, pitch, melody);
+the second only looks at its neighbourhood, so it and the vocoder run in pieces and the first sound leaves early.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ModelCorrupt, UnknownVoice, VoiceNotInstalled
+from .base import Chunk, Phrase, Voice
+from .english import EnglishReader
+from .graph import cut
+from .reading import Reading, word_times
+from .session import open_session
+from .vocoder import HOP, NoisePool, Vocoder
+
+__all__ = ["Hibari"]
+
+_VOICE = Voice("heart", "en-US", "female", "American English, warm and clear")
+_FEATURES, _SPECTRA, _DURATIONS, _F0 = "/Concat_43_output_0", "/head/Add_output_0", "/Clip_output_0", "f0"
+_SYMBOLS_MAX = 400
+_FRAME_MS = 1000 * HOP / 24_000
+_FRAMES_PER_STEP = 2
+# The decoder sees 27 frames to each side; beyond 10 what it sees changes less than its int8 arithmetic does.
+_HALO = 10
+# Frames of a piece: the first is heard early, the rest are cheap in bulk and still stop within a few ms.
+_FIRST, _SECOND, _BULK = 16, 60, 240
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    planner: Any
+    decoder: Any
+    ids: dict[str, int]
+
+
+class Hibari:
+    """The voice `heart`, American English, 24 kHz. One model serves all threads.
+
+    `threads` is how many cores one phrase may use; one is best for throughput and hardly slower for a single caller.
+    """
+
+    name = "hibari"
+    rate_hz = 24_000
+    native_speed = True
+    word_times = "exact"
+    install_hint = "Install it with: pip install 'vivavoce[tts]'"
+
+    def __init__(self, *, threads: int = 1, assets: Path | None = None) -> None:
+        self._threads = threads
+        self._assets = assets
+        self._reader = EnglishReader.shared()
+        self._model: _Model | None = None
+        self._loading = threading.Lock()
+
+    def voices(self) -> tuple[Voice, ...]:
+        """Every voice that could be spoken once its files are here."""
+        return (_VOICE,)
+
+    def ready_voices(self) -> tuple[Voice, ...]:
+        """The voices that can be spoken now."""
+        folder = self._assets or _package_assets()
+        return (_VOICE,) if folder is not None and (folder / "hibari.onnx").is_file() else ()
+
+    def speaks(self, voice: str, language: str) -> bool:
+        """Whether that voice reads text in that language: English of any region."""
+        return voice == _VOICE.name and language.lower().split("-")[0] == "en"
+
+    def load(self, voice: str) -> None:
+        """Make the voice ready; safe to call again. Raises UnknownVoice, VoiceNotInstalled, ModelCorrupt."""
+        if voice != _VOICE.name:
+            raise UnknownVoice(f"hibari has no voice {voice!r}; it has {_VOICE.name!r}.", param="voice")
+        with self._loading:
+            if self._model is None:
+                self._model = self._open()
+        self._reader.load()
+
+    def _open(self) -> _Model:
+        folder = self._assets or _package_assets()
+        if folder is None:
+            raise VoiceNotInstalled("hibari is not installed; install it with: pip install 'vivavoce[tts]'")
+        try:
+            raw = (folder / "hibari.onnx").read_bytes()
+            ids = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise VoiceNotInstalled(
+                "The hibari package has lost its model; install it again with: "
+                "pip install --force-reinstall hibari-tts==0.2.1"
+            ) from error
+        except ValueError as error:
+            raise ModelCorrupt("hibari's vocab.json cannot be read; install hibari-tts==0.2.1 again.") from error
+        planner = cut(raw, [], [_FEATURES, _F0, _DURATIONS])
+        decoder = cut(raw, [(_FEATURES, 3)], [_SPECTRA])
+        return _Model(
+            open_session(planner, self._threads, "hibari"), open_session(decoder, self._threads, "hibari"), ids
+        )
+
+    def synthesize(self, phrase: Phrase, voice: str, speed: float, cancelled: Callable[[], bool]) -> Iterator[Chunk]:
+        """Speak one phrase; `cancelled` is asked between steps, and a true answer ends the iteration early."""
+        self.load(voice)
+        model = self._model
+        assert model is not None  # noqa: S101 - load() sets it or raises
+        reading = self._reader.read(phrase).keep(model.ids)
+        if reading.silent:
+            return
+        offset_ms = 0.0
+        for piece in reading.pieces(_SYMBOLS_MAX):
+            if cancelled():
+                return
+            if not piece.silent:
+                offset_ms = yield from self._speak(model, piece, speed, offset_ms, cancelled)
+
+    def _speak(
+        self, model: _Model, reading: Reading, speed: float, offset_ms: float, cancelled: Callable[[], bool]
+    ) -> Generator[Chunk, None, float]:
+        ids = np.array([[0, *(model.ids[symbol] for symbol in reading.symbols), 0]], np.int64)
+        features, f0, durations = model.planner.run(
+            [_FEATURES, _F0, _DURATIONS], {"ids": ids, "speed": np.array([speed], np.float32)}
+        )
+        ends = np.cumsum(np.rint(durations).astype(np.int64)) * _FRAMES_PER_STEP
+        words = word_times(reading, (ends * _FRAME_MS).tolist(), offset_ms)
+        vocoder = Vocoder(f0[0], NoisePool(zlib.crc32(reading.symbols.encode())))
+        heard_ms = offset_ms
+        for first, last in _pieces(int(ends[0]), vocoder.frames):
+            if cancelled():
+                return heard_ms
+            samples = vocoder.push(_decode(model, features, first, last))
+            heard_ms += 1000 * len(samples) / self.rate_hz
+            told = sum(word.start_ms < heard_ms for word in words)
+            yield Chunk(samples, words[:told])
+            words = words[told:]
+        return heard_ms
+
+
+def _decode(model: _Model, features: Floats, first: int, last: int) -> Floats:
+    """Spectra `[last - first, 5 · 601]` of those frames."""
+    left, right = max(0, first - _HALO), min(features.shape[2], last + _HALO)
+    window = np.ascontiguousarray(features[:, :, left:right])
+    spectra: Floats = model.decoder.run([_SPECTRA], {_FEATURES: window})[0][0, first - left : last - left]
+    return spectra
+
+
+def _pieces(lead: int, frames: int) -> Iterator[tuple[int, int]]:
+    """Cut `frames` into `[first, last)`; the first piece reaches past the `lead` frames of silence into the voice."""
+    sizes = itertools.chain([lead + _FIRST, _SECOND], itertools.repeat(_BULK))
+    first = 0
+    for size in sizes:
+        last = first + size
+        if frames - last < _FIRST:
+            last = frames
+        yield first, last
+        if last == frames:
+            return
+        first = last
+
+
+def _package_assets() -> Path | None:
+    """The folder of the installed hibari package, found without importing it."""
+    from importlib.util import find_spec
+
+    spec = find_spec("hibari")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]) / "assets"

@@ -1,0 +1,136 @@
+"""Speech made in this process: engines run in threads, one step at a time, never in the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from ..engines.base import Chunk, Engine
+from ..engines.catalog import Catalog
+from ..errors import PredictorFailed, VivavoceError
+from .base import Job
+
+__all__ = ["EmbeddedPredictor"]
+
+
+class EmbeddedPredictor:
+    """Runs the engines of this process.
+
+    Every step of an engine is one task of a pool of `threads` threads (as many as there are cores, unless told), so a
+    listener who reads slowly holds no thread, and several jobs take turns. Closing a generator waits for the step that
+    is running, at most; no other step starts.
+    """
+
+    def __init__(self, engines: Catalog | Iterable[Engine], *, threads: int | None = None) -> None:
+        self._catalog = engines if isinstance(engines, Catalog) else Catalog(engines)
+        self.slots = threads or _cores()
+        self._pool = ThreadPoolExecutor(self.slots, thread_name_prefix="vivavoce-engine")
+        self._closer = ThreadPoolExecutor(1, thread_name_prefix="vivavoce-closer")
+
+    def rate_hz(self, voice: str) -> int:
+        """The sample rate of that voice's chunks. Raises UnknownVoice."""
+        return self._catalog.engine_of(voice).rate_hz
+
+    async def load(self, voice: str) -> None:
+        """Make a voice ready before its first job. Raises VoiceNotInstalled, ModelCorrupt."""
+        engine = self._catalog.engine_of(voice)
+        await asyncio.wrap_future(self._pool.submit(_guarded_load, engine, voice))
+
+    async def synthesize(self, job: Job) -> AsyncGenerator[Chunk]:
+        """Speak the job. Raises PredictorFailed, VoiceNotInstalled, UnknownVoice, ModelCorrupt."""
+        run = _Run(self._catalog.engine_of(job.voice), job)
+        try:
+            while (chunk := await self._step(run)) is not None:
+                yield chunk
+        finally:
+            run.cancelled.set()
+            if not run.over:
+                await _ended(self._closer.submit(run.close))
+
+    async def _step(self, run: _Run) -> Chunk | None:
+        step = self._pool.submit(run.step)
+        try:
+            return await asyncio.wrap_future(step)
+        except asyncio.CancelledError:
+            run.cancelled.set()
+            if not step.cancel():
+                await _ended(step)
+            raise
+
+    def close(self) -> None:
+        """Let the threads go once their steps are done; no job may follow."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._closer.shutdown(wait=True)
+
+
+class _Run:
+    """One job on its engine; its methods run in threads, never two at once."""
+
+    def __init__(self, engine: Engine, job: Job) -> None:
+        self._engine = engine
+        self._job = job
+        self._chunks: Iterator[Chunk] | None = None
+        self.cancelled = threading.Event()
+        self.over = True
+
+    def step(self) -> Chunk | None:
+        """The next chunk, or None at the end."""
+        if self.cancelled.is_set():
+            return None
+        try:
+            if self._chunks is None:
+                job = self._job
+                self._chunks = self._engine.synthesize(job.phrase, job.voice, job.speed, self.cancelled.is_set)
+                self.over = False
+            chunk = next(self._chunks, None)
+        except BaseException as error:
+            self.over = True
+            raise _typed(error, self._engine) from error
+        self.over = chunk is None
+        return chunk
+
+    def close(self) -> None:
+        """Free what the engine holds for this job."""
+        self.over = True
+        close = getattr(self._chunks, "close", None)
+        if close is not None:
+            close()
+
+
+def _guarded_load(engine: Engine, voice: str) -> None:
+    try:
+        engine.load(voice)
+    except Exception as error:
+        raise _typed(error, engine) from error
+
+
+def _typed(error: BaseException, engine: Engine) -> BaseException:
+    if isinstance(error, VivavoceError) or not isinstance(error, Exception):
+        return error
+    return PredictorFailed(f"The engine {engine.name} failed: {type(error).__name__}: {error}")
+
+
+async def _ended(work: Future[Any]) -> None:
+    """Wait for work in a thread to end, however often this task is cancelled meanwhile."""
+    cancelled = False
+    waiting = asyncio.wrap_future(work)
+    while not work.done():
+        try:
+            await asyncio.wait([waiting])
+        except asyncio.CancelledError:
+            cancelled = True
+    if waiting.done() and not waiting.cancelled():
+        waiting.exception()
+    if cancelled:
+        raise asyncio.CancelledError
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
