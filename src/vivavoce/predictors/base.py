@@ -26,7 +26,10 @@ class Predictor(Protocol):
     Closing the generator (`aclose`) cancels the work within one engine step and frees what it held.
     """
 
-    slots: int
+    @property
+    def slots(self) -> int:
+        """How many jobs are made at the same time."""
+        ...
 
     def rate_hz(self, voice: str) -> int:
         """The sample rate of that voice's chunks."""

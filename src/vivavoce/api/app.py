@@ -1,0 +1,82 @@
+"""The server, put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from .. import __version__
+from ..clock import Clock
+from ..config import Settings
+from ..engines.catalog import Catalog
+from ..predictors.base import Predictor
+from . import explain, health, models, speech, voices
+from .auth import KeyCheck
+from .edge import Edge
+from .errors import handle_errors
+from .limits import BodyLimit
+from .page import Page
+from .services import build_services
+
+__all__ = ["create_app"]
+
+_EXPOSED = ["X-Request-Id", "X-Sample-Rate", "X-Word-Timestamps", "X-Word-Timestamps-Omitted", "Retry-After"]
+
+
+def create_app(
+    settings: Settings | None = None,
+    *,
+    catalog: Catalog | None = None,
+    predictor: Predictor | None = None,
+    clock: Clock | None = None,
+    on_ready: Callable[[], None] | None = None,
+) -> FastAPI:
+    """Build the server; it speaks once by itself when it starts, and `on_ready` is called when it can be heard.
+
+    `catalog` and `predictor` replace the embedded voices. Raises ConfigError.
+    """
+    settings = settings or Settings.load()
+    services = build_services(settings, catalog=catalog, predictor=predictor, clock=clock, on_ready=on_ready)
+    app = FastAPI(
+        title="vivavoce",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+    )
+    app.state.services = services
+    for part in (speech, voices, models, explain, health):
+        app.include_router(part.router)
+    # Whatever no route answers; a mount would answer wrong methods of routes too.
+    app.router.default = Page()
+    handle_errors(app)
+    app.add_middleware(BodyLimit, limit_bytes=settings.max_body_bytes)
+    app.add_middleware(KeyCheck, keys=settings.keys())
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=_EXPOSED,
+        )
+    app.add_middleware(Edge)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    services = app.state.services
+    warming = asyncio.create_task(services.warm_up())
+    try:
+        yield
+    finally:
+        services.turns.draining = True
+        warming.cancel()
+        await asyncio.wait([warming])
+        services.close()

@@ -1,0 +1,116 @@
+"""Every error leaves in OpenAI's envelope."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.types import Send
+
+from ..errors import BadRequest, VivavoceError
+
+__all__ = [
+    "Forbidden",
+    "InternalError",
+    "RequestTimeout",
+    "body_of",
+    "handle_errors",
+    "reply_of",
+    "send_error",
+    "type_of",
+]
+
+logger = logging.getLogger("vivavoce.api")
+
+RETRY_AFTER_S = 1.0
+
+
+class InternalError(VivavoceError):
+    """Something broke that has no better name; the log has the traceback under the request's id."""
+
+
+class RequestTimeout(VivavoceError):
+    """The request did not arrive in time."""
+
+    code = "request_timeout"
+    status = 408
+    close_code = 4408
+    retryable = True
+
+
+class Forbidden(VivavoceError):
+    """A page of another site sent the request."""
+
+    code = "forbidden"
+    status = 403
+    close_code = 4403
+
+
+def type_of(status: int) -> str:
+    """OpenAI's `type` for an HTTP status."""
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return "rate_limit_error"
+    return "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
+
+
+def body_of(error: VivavoceError) -> dict[str, Any]:
+    """The envelope's inside: message, type, param, code."""
+    return {"message": error.message, "type": type_of(error.status), "param": error.param, "code": error.code}
+
+
+def reply_of(error: VivavoceError) -> Response:
+    """The whole reply for an error."""
+    headers = {}
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    if error.retryable and error.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = str(math.ceil(error.retry_after_s or RETRY_AFTER_S))
+    return _reply(error.status, body_of(error), headers)
+
+
+async def send_error(send: Send, error: VivavoceError) -> None:
+    """Send an error from where no exception handler reaches, with nothing read of the request."""
+    reply = reply_of(error)
+    await send({"type": "http.response.start", "status": reply.status_code, "headers": reply.raw_headers})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Answer every exception that a route raises in the envelope."""
+    app.add_exception_handler(VivavoceError, _vivavoce)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _validation)
+
+
+def _vivavoce(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, VivavoceError)  # noqa: S101
+    return reply_of(error)
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    status = error.status_code
+    code = HTTPStatus(status).name.lower()
+    message = str(error.detail)
+    if status == HTTPStatus.NOT_FOUND:
+        message = f"There is nothing at {request.method} {request.url.path}."
+    elif status == HTTPStatus.METHOD_NOT_ALLOWED:
+        message = f"{request.url.path} does not answer {request.method}."
+    body = {"message": message, "type": type_of(status), "param": None, "code": code}
+    return _reply(status, body, dict(error.headers or {}))
+
+
+def _validation(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    fault = error.errors()[0]
+    return reply_of(BadRequest(str(fault["msg"]), param=str(fault["loc"][-1])))
+
+
+def _reply(status: int, error: dict[str, Any], headers: dict[str, str]) -> Response:
+    return Response(json.dumps({"error": error}), status_code=status, headers=headers, media_type="application/json")

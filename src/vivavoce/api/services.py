@@ -1,0 +1,141 @@
+"""What the doors share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from ..audio import preload
+from ..clock import Clock, MonotonicClock
+from ..config import Settings
+from ..engines.catalog import Catalog, Selection, default_catalog
+from ..errors import ConfigError, UnknownVoice, VivavoceError
+from ..metrics import Metrics
+from ..predictors.base import Predictor
+from ..predictors.cached import CachedPredictor
+from ..predictors.embedded import EmbeddedPredictor
+from ..speech import Audio, Utterance, speak_utterance
+from ..text import Lexicon
+from .turns import Turns
+
+__all__ = ["Services", "build_services", "services_of"]
+
+logger = logging.getLogger("vivavoce.api")
+
+WARM_UP_TEXT = "Ready when you are."
+
+
+@dataclass(slots=True)
+class Services:
+    """One server's settings, voices, predictor, turns and counters."""
+
+    settings: Settings
+    catalog: Catalog
+    predictor: Predictor
+    turns: Turns
+    metrics: Metrics
+    clock: Clock
+    lexicon: Lexicon | None = None
+    on_ready: Callable[[], None] | None = None
+    release: Callable[[], None] | None = None
+    """Lets go of the threads of a predictor that was made here."""
+    spoken: bool = False
+    """Whether this server has ever spoken."""
+    fault: VivavoceError | None = None
+    """Why the warm-up could not speak."""
+
+    def select(self, voice: str | None, model: str | None, language: str | None) -> Selection:
+        """Choose who speaks. Raises UnknownVoice, UnknownModel, UnsupportedLanguage, VoiceNotInstalled."""
+        if voice is None and language is None:
+            try:
+                return self.catalog.resolve(self.settings.default_voice, model, None)
+            except UnknownVoice:
+                pass  # the model that was named has voices of its own
+        return self.catalog.resolve(voice, model, language)
+
+    def cast(self, voice: str | None, language: str) -> str:
+        """The real voice for one that markup asks for in the midst of a text."""
+        return self.catalog.resolve(voice, None, language).voice.name
+
+    def has_spoken(self) -> None:
+        """Note that speech came out: from now on the server is healthy."""
+        if self.spoken:
+            return
+        self.spoken = True
+        if self.on_ready is not None:
+            self.on_ready()
+
+    def close(self) -> None:
+        """Let go of what was made for this server; blocks until running engine steps are done."""
+        if self.release is not None:
+            self.release()
+
+    async def warm_up(self) -> None:
+        """Speak once in the default voice, so that the first caller does not wait for a model to load."""
+        try:
+            await asyncio.to_thread(preload)
+            selection = self.select(None, None, None)
+            utterance = Utterance(voice=selection.voice.name, language=selection.language)
+            async for event in speak_utterance(WARM_UP_TEXT, utterance, self.predictor, clock=self.clock):
+                if isinstance(event, Audio) and event.samples.size:
+                    self.has_spoken()
+        except VivavoceError as error:
+            self.fault = error
+            logger.error("the default voice cannot speak: %s", error.message)
+        except Exception as error:
+            self.fault = VivavoceError(f"the warm-up failed ({type(error).__name__})")
+            logger.exception("the default voice cannot speak")
+
+
+def build_services(
+    settings: Settings,
+    *,
+    catalog: Catalog | None = None,
+    predictor: Predictor | None = None,
+    clock: Clock | None = None,
+    on_ready: Callable[[], None] | None = None,
+) -> Services:
+    """Put a server together. Raises ConfigError."""
+    catalog = catalog or default_catalog()
+    speaker, release = (predictor, None) if predictor is not None else _embedded(settings, catalog)
+    turns = Turns(settings.max_streams, settings.queue_limit, settings.queue_timeout_s)
+    metrics = Metrics()
+    cache = speaker if isinstance(speaker, CachedPredictor) else None
+    metrics.watch(slots=speaker.slots, waiting=lambda: turns.waiting, cache=cache)
+    return Services(
+        settings=settings,
+        catalog=catalog,
+        predictor=speaker,
+        turns=turns,
+        metrics=metrics,
+        clock=clock or MonotonicClock(),
+        lexicon=_lexicon(settings),
+        on_ready=on_ready,
+        release=release,
+    )
+
+
+def _embedded(settings: Settings, catalog: Catalog) -> tuple[Predictor, Callable[[], None]]:
+    """Give the predictor of this process, and what lets its threads go."""
+    embedded = EmbeddedPredictor(catalog, threads=settings.slots)
+    speaker: Predictor = CachedPredictor(embedded, settings.cache_mb) if settings.cache_mb else embedded
+    return speaker, embedded.close
+
+
+def _lexicon(settings: Settings) -> Lexicon | None:
+    if settings.lexicon is None:
+        return None
+    try:
+        return Lexicon.load(settings.lexicon)
+    except OSError as error:
+        raise ConfigError(f"VIVAVOCE_LEXICON cannot be read: {error.strerror}") from None
+
+
+def services_of(request: Request) -> Services:
+    """The services of the server that got this request."""
+    services: Services = request.app.state.services
+    return services

@@ -1,0 +1,44 @@
+"""POST /v1/audio/speech, OpenAI's contract and the common extensions."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from ..errors import EmptyInput
+from ..speech import Timeline
+from ..text import speak
+from .body import read_object
+from .services import services_of
+from .speech_reply import DOOR, SpeechReply
+from .speech_request import SpeechRequest, parse_order
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+
+@router.post(
+    "/v1/audio/speech",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": SpeechRequest.model_json_schema()}},
+        }
+    },
+)
+async def create_speech(request: Request) -> Response:
+    """Speak a text."""
+    services = services_of(request)
+    timeline = Timeline(services.clock.now_ms())
+    body = await read_object(request, services.settings.body_timeout_s)
+    order = parse_order(body, services.settings.max_input_chars)
+    selection = services.select(order.voice, order.model, order.language)
+    if _nothing_to_say(order.text, selection.language):
+        raise EmptyInput("There is nothing to say in the input.", param="input")
+    services.metrics.characters.labels(DOOR).inc(len(order.text))
+    return SpeechReply(services, order, selection, timeline)
+
+
+def _nothing_to_say(text: str, language: str) -> bool:
+    """Whether a text without any letter or digit has no sign that is spoken either, such as a percent sign."""
+    return not any(character.isalnum() for character in text) and speak(text, language).silent

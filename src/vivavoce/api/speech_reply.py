@@ -1,0 +1,192 @@
+"""One utterance on its way to a client over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager, closing
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from ..audio import Encoder, encoder_for
+from ..engines.catalog import Selection
+from ..errors import Busy, InputTooLarge, VivavoceError
+from ..speech import Audio, Timeline, Utterance, Word, speak_utterance
+from .errors import InternalError
+from .presence import ClientGone, Presence
+from .services import Services
+from .speech_request import SpeechOrder
+from .speech_wire import delta_event, done_event, error_event, usage_of, word_headers
+from .writer import Writer
+
+__all__ = ["DOOR", "SpeechReply"]
+
+logger = logging.getLogger("vivavoce.api")
+
+DOOR = "openai"
+# Encoded in one go, so that the event loop is never held for longer than a few ms.
+_PIECE_MS = 500
+_PCM_FRAME_BYTES = 2
+
+
+class SpeechReply(Response):
+    """Speaks while it is being sent.
+
+    The headers wait for the first sound, so that what fails before it has a status of its own. Failures after it end
+    an event stream with an error event, and break the connection of plain audio. A client that leaves, at any time,
+    stops the work. Every reply is counted once, with its outcome.
+    """
+
+    def __init__(self, services: Services, order: SpeechOrder, selection: Selection, timeline: Timeline) -> None:
+        self.background = None
+        self._services = services
+        self._order = order
+        self._timeline = timeline
+        self._utterance = Utterance(
+            voice=selection.voice.name,
+            language=selection.language,
+            speed=order.speed,
+            rate_hz=order.rate_hz,
+            lexicon=services.lexicon,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the reply. Raises what went wrong before its headers left."""
+        writer = Writer(send, self._services.settings.stall_timeout_s)
+        outcome, code = "error", InternalError.code
+        try:
+            async with Presence(receive) as presence:
+                await self._deliver(writer)
+                presence.done()
+            outcome, code = "ok", ""
+        except ClientGone:
+            outcome, code = "client_gone", ""
+        except asyncio.CancelledError:
+            outcome, code = "cancelled", ""
+            raise
+        except Exception as error:
+            known = error if isinstance(error, VivavoceError) else InternalError("Something went wrong here.")
+            outcome, code = ("shed" if isinstance(known, Busy) else "error"), known.code
+            if not writer.started:
+                raise
+            await self._break_off(writer, known, error)
+        finally:
+            self._services.metrics.ended(DOOR, outcome, self._timeline, code)
+
+    async def _deliver(self, writer: Writer) -> None:
+        match self._order.delivery:
+            case "whole":
+                await self._whole(writer)
+            case "chunked":
+                await self._chunked(writer)
+            case "sse":
+                await self._events(writer)
+
+    async def _whole(self, writer: Writer) -> None:
+        """Everything is made, then sent with exact lengths."""
+        words: list[Word] = []
+        made_bytes, limit_bytes = 0, self._services.settings.max_whole_mb * 1_000_000
+        async with self._turn():
+            with closing(self._encoder(streamed=False)) as encoder:
+                async with aclosing(self._pieces()) as pieces:
+                    async for piece in pieces:
+                        made_bytes += piece.samples.size * _PCM_FRAME_BYTES
+                        if made_bytes > limit_bytes:
+                            message = "The reply is too long to be sent whole; ask for it with stream: true."
+                            raise InputTooLarge(message, param="input")
+                        encoder.encode(piece.samples)
+                        words += piece.words
+                body = encoder.finish()
+        headers = word_headers(words) if self._order.word_timestamps else {}
+        await writer.start(self._audio_headers(encoder, headers), length_bytes=len(body))
+        await writer.write_all(body)
+        await writer.end()
+
+    async def _chunked(self, writer: Writer) -> None:
+        """Bytes leave as they are made."""
+        headers = {"X-Word-Timestamps-Omitted": "true"} if self._order.word_timestamps else {}
+        async with self._turn():
+            with closing(self._encoder(streamed=True)) as encoder:
+                async with aclosing(self._pieces()) as pieces:
+                    async for piece in pieces:
+                        if not writer.started:
+                            await writer.start(self._audio_headers(encoder, headers))
+                        await writer.write(encoder.encode(piece.samples))
+                await writer.write(encoder.finish())
+        await writer.end()
+
+    async def _events(self, writer: Writer) -> None:
+        """The same bytes inside events; words ride in front of, or beside, the bytes that they are heard in."""
+        told = self._order.word_timestamps
+        words: list[Word] = []
+        async with self._turn():
+            with closing(self._encoder(streamed=True)) as encoder:
+                async with aclosing(self._pieces()) as pieces:
+                    async for piece in pieces:
+                        if not writer.started:
+                            await writer.start(self._event_headers(encoder))
+                        audio = encoder.encode(piece.samples)
+                        words += piece.words
+                        if audio:
+                            await writer.write(delta_event(audio, words if told else None))
+                            words = []
+                audio = encoder.finish()
+                if audio or (told and words):
+                    await writer.write(delta_event(audio, words if told else None))
+        await writer.write(done_event(usage_of(self._order.text, self._timeline.audio_ms)))
+        await writer.end()
+
+    async def _break_off(self, writer: Writer, known: VivavoceError, error: Exception) -> None:
+        """End a reply that failed in its midst: an event where there are events, else without the last chunk."""
+        logger.error("speech broke off: %s", known.code, exc_info=None if known is error else error)
+        if self._order.delivery == "sse":
+            await writer.write(error_event(known))
+            await writer.end()
+
+    async def _pieces(self) -> AsyncGenerator[Audio]:
+        """The sound, in pieces small enough to encode in one go; first in time, so that nothing waits for the rest."""
+        services = self._services
+        step = max(1, self._utterance.rate_hz * _PIECE_MS // 1000)
+        events = speak_utterance(
+            self._order.text,
+            self._utterance,
+            services.predictor,
+            clock=services.clock,
+            timeline=self._timeline,
+            resolve=services.cast,
+        )
+        async with aclosing(events):
+            async for event in events:
+                if not isinstance(event, Audio):
+                    continue
+                services.has_spoken()
+                yield Audio(event.samples[:step], event.words)
+                for start in range(step, event.samples.size, step):
+                    await asyncio.sleep(0)
+                    yield Audio(event.samples[start : start + step])
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        metrics, clock = self._services.metrics, self._services.clock
+        asked_ms = clock.now_ms()
+        async with self._services.turns.take():
+            metrics.wait.labels(DOOR).observe((clock.now_ms() - asked_ms) / 1000)
+            with metrics.active.labels(DOOR).track_inprogress():
+                yield
+
+    def _encoder(self, *, streamed: bool) -> Encoder:
+        return encoder_for(self._order.format, self._order.rate_hz, streamed)
+
+    def _audio_headers(self, encoder: Encoder, more: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "Content-Type": encoder.format.content_type,
+            "X-Sample-Rate": str(encoder.carried_rate_hz),
+            "Cache-Control": "no-store",
+            "X-Accel-Buffering": "no",
+            **more,
+        }
+
+    def _event_headers(self, encoder: Encoder) -> dict[str, str]:
+        return self._audio_headers(encoder, {"Content-Type": "text/event-stream; charset=utf-8"})
