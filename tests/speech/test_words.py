@@ -29,7 +29,9 @@ def engine_words(text: str, step_ms: float = 100.0) -> list[WordTime]:
     return times
 
 
-def told(source: str, spoken: Spoken, words: list[WordTime], offset: int = 0) -> list[tuple[str, int, int, float, float]]:
+def told(
+    source: str, spoken: Spoken, words: list[WordTime], offset: int = 0
+) -> list[tuple[str, int, int, float, float]]:
     tracker = WordTracker(source, spoken, offset)
     out = []
     for word in words:
@@ -83,14 +85,18 @@ def test_pipecat_5259_a_hyphenated_word_stays_whole() -> None:
 
 def test_parts_without_white_space_between_them_are_one_word() -> None:
     source = "a GPU-based box"
-    spoken = spoken_of(source, ("a", "a", "plain"), ("GPU", "G P U", "initialism"), ("-based box", "-based box", "plain"))
+    spoken = spoken_of(
+        source, ("a", "a", "plain"), ("GPU", "G P U", "initialism"), ("-based box", "-based box", "plain")
+    )
     words = [WordTime(0, 1, 0, 10), WordTime(2, 7, 10, 40), WordTime(8, 13, 40, 60), WordTime(14, 17, 60, 80)]
     assert told(source, spoken, words) == [("a", 0, 1, 0, 10), ("GPU-based", 2, 11, 10, 60), ("box", 12, 15, 60, 80)]
 
 
 def test_a_word_whose_end_is_never_seen_is_told_at_the_end() -> None:
     source = "three 3 words"
-    spoken = spoken_of(source, ("three", "three", "plain"), ("3", "number three", "number"), ("words", "words", "plain"))
+    spoken = spoken_of(
+        source, ("three", "three", "plain"), ("3", "number three", "number"), ("words", "words", "plain")
+    )
     words = [WordTime(0, 5, 0, 10), WordTime(6, 12, 10, 20), WordTime(19, 22, 30, 35)]
     assert [w[0] for w in told(source, spoken, words)] == ["three", "3", "words"]
 

@@ -13,7 +13,7 @@ _NOTHING: Samples = np.zeros(0, np.float32)
 
 
 class Mixer:
-    """Trims, levels, fades, resamples and joins the phrases of one utterance, and limits their peaks.
+    """Trims, fades, resamples, levels and joins the phrases of one utterance, and limits their peaks.
 
     Call `begin` before each phrase, `feed` with its samples, `end` after it, `rest` for silence between phrases, and
     `finish` once at the end. Everything returned is mono float32 at `rate_hz`, to be played in that order.
@@ -22,7 +22,7 @@ class Mixer:
     def __init__(self, rate_hz: int) -> None:
         self._rate_hz = rate_hz
         self._limiter = Limiter(rate_hz)
-        self._leveler = Leveler()
+        self._leveler = Leveler(rate_hz)
         self._frames = 0
         self._began_at_frame = 0
         self._trimmer = Trimmer(rate_hz)
@@ -45,18 +45,16 @@ class Mixer:
         self._trimmer = Trimmer(from_hz)
         self._joiner = Joiner(from_hz)
         self._resampler = Resampler(from_hz, self._rate_hz)
-        self._leveler.begin()
+        self._leveler.start_segment()
 
     def feed(self, samples: Samples) -> Samples:
         """Take the phrase's next samples."""
-        return self._out(self._resampler.feed(self._joiner.feed(self._leveler.feed(self._trimmer.feed(samples)))))
+        return self._speech(self._resampler.feed(self._joiner.feed(self._trimmer.feed(samples))))
 
     def end(self) -> Samples:
         """End the phrase; its trailing silence is dropped."""
-        rest = self._joiner.feed(self._leveler.feed(self._trimmer.flush()))
-        rest = np.concatenate((rest, self._joiner.end()))
-        self._leveler.end()
-        return self._out(np.concatenate((self._resampler.feed(rest), self._resampler.flush())))
+        rest = np.concatenate((self._joiner.feed(self._trimmer.flush()), self._joiner.end()))
+        return self._speech(np.concatenate((self._resampler.feed(rest), self._resampler.flush())))
 
     def rest(self, duration_ms: float) -> Samples:
         """Silence between phrases."""
@@ -65,6 +63,9 @@ class Mixer:
     def finish(self) -> Samples:
         """The last few ms that the limiter kept back."""
         return self._limiter.flush()
+
+    def _speech(self, samples: Samples) -> Samples:
+        return self._out(self._leveler.feed(samples))
 
     def _out(self, samples: Samples) -> Samples:
         if not samples.size:
