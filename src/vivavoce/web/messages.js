@@ -1,0 +1,40 @@
+/** What the page says to a person. No DOM. */
+
+const SENTENCES = {
+  connection_failed: "The server cannot be reached. Is it still running?",
+  busy: "The server is busy speaking for others.",
+  empty_input: "There is nothing to say in this text.",
+  invalid_api_key: "This server asks for an API key.",
+};
+
+/** @param {import("./api.js").ApiError} error @returns {string} */
+export function plainWords(error) {
+  const wait = error.retryAfterS ? ` Try again in ${error.retryAfterS} s.` : "";
+  if (error.code === "busy") return SENTENCES.busy + (wait || " Try again in a moment.");
+  return (SENTENCES[error.code] ?? error.message) + wait;
+}
+
+/** @param {import("./speaker.js").Figures | null} figures @returns {Record<string, string>} by element id. */
+export function figuresShown(figures) {
+  if (!figures) return {};
+  const { firstSoundMs, lengthMs, rtf, gaps } = figures;
+  return {
+    "first-sound": firstSoundMs === null ? "–" : duration(firstSoundMs),
+    length: lengthMs > 0 ? duration(lengthMs) : "–",
+    rtf: rtf === null ? "–" : rtf.toFixed(2),
+    gaps: firstSoundMs === null ? "–" : String(gaps),
+  };
+}
+
+/** @param {number} ms @returns {string} such as 84 ms, 4.2 s, 12:07. */
+export function duration(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min`;
+}
+
+/** @param {number} octave of the slider. @returns {number} the speed: 0 is 1, each whole step doubles. */
+export function speedOf(octave) {
+  return Math.round(2 ** octave * 100) / 100;
+}
