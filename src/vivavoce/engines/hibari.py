@@ -10,7 +10,7 @@ import itertools
 import json
 import threading
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelCorrupt, UnknownVoice, VoiceNotInstalled
+from .align import WordAligner
 from .base import Chunk, Phrase, Voice
 from .english import EnglishReader
 from .graph import cut
@@ -37,6 +38,8 @@ _FRAMES_PER_STEP = 2
 _HALO = 10
 # Frames of a piece: the first is heard early, the rest are cheap in bulk and still stop within a few ms.
 _FIRST, _SECOND, _BULK = 16, 60, 240
+# Sound lags two frames behind the spectra; a word's last sound fades into a pause within 25 frames.
+_LAG, _WORD_TAIL = 2, 25
 
 Floats = npt.NDArray[np.float32]
 
@@ -133,17 +136,15 @@ class Hibari:
         )
         ends = np.cumsum(np.rint(durations).astype(np.int64)) * _FRAMES_PER_STEP
         words = word_times(reading, (ends * _FRAME_MS).tolist(), offset_ms)
+        aligner = WordAligner(words, self.rate_hz, offset_ms)
         vocoder = Vocoder(f0[0], NoisePool(zlib.crc32(reading.symbols.encode())))
-        heard_ms = offset_ms
-        for first, last in _pieces(int(ends[0]), vocoder.frames):
+        word_ends = [int(ends[word.last]) for word in reading.words]
+        for first, last in _pieces(int(ends[0]), word_ends, vocoder.frames):
             if cancelled():
-                return heard_ms
+                break
             samples = vocoder.push(_decode(model, features, first, last))
-            heard_ms += 1000 * len(samples) / self.rate_hz
-            told = sum(word.start_ms < heard_ms for word in words)
-            yield Chunk(samples, words[:told])
-            words = words[told:]
-        return heard_ms
+            yield Chunk(samples, aligner.follow(samples, last=last == vocoder.frames))
+        return aligner.heard_ms
 
 
 def _decode(model: _Model, features: Floats, first: int, last: int) -> Floats:
@@ -154,12 +155,16 @@ def _decode(model: _Model, features: Floats, first: int, last: int) -> Floats:
     return spectra
 
 
-def _pieces(lead: int, frames: int) -> Iterator[tuple[int, int]]:
-    """Cut `frames` into `[first, last)`; the first piece reaches past the `lead` frames of silence into the voice."""
+def _pieces(lead: int, word_ends: Sequence[int], frames: int) -> Iterator[tuple[int, int]]:
+    """Cut `frames` into `[first, last)`; the first piece reaches past the `lead` frames of silence into the voice.
+
+    A piece ends with a word if one ends soon, so that a word's closing pause and its sound leave together.
+    """
     sizes = itertools.chain([lead + _FIRST, _SECOND], itertools.repeat(_BULK))
     first = 0
     for size in sizes:
         last = first + size
+        last = next((end + _LAG for end in word_ends if 0 <= end + _LAG - last < _WORD_TAIL), last)
         if frames - last < _FIRST:
             last = frames
         yield first, last
