@@ -17,6 +17,8 @@ from pathlib import Path
 
 __all__ = ["Held", "Server", "free_port", "serving", "start"]
 
+COMMAND = (str(Path(sys.executable).with_name("vivavoce")), "serve")
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -114,7 +116,7 @@ def start(folder: Path, environment: Mapping[str, str] | None = None) -> Server:
     scratch.mkdir(exist_ok=True)
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [str(Path(sys.executable).with_name("vivavoce")), "serve", "--port", str(port)],
+            [*COMMAND, "--port", str(port)],
             stdout=stream,
             stderr=subprocess.STDOUT,
             env={**os.environ, "PORT": str(port), "TMPDIR": str(scratch), **(environment or {})},

@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import difflib
-import json
 import tomllib
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from model_files import whisper_base
 
-from pauses import Pause, pauses
+from pauses import Pause
 from report import Report, percentile
 from roundtrip import SENTENCES
 from server import Server, serving
 from speech_client import Connection
+from told import RATE_HZ, speak_with_words
 from wer import normalize
 from whisper import Whisper
 
-__all__ = ["Told", "run", "speak_with_words"]
+__all__ = ["run"]
 
-RATE_HZ = 24_000
 VOICES = ("heart", "af_heart")
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """Speech and the words that came beside it: text, start_ms, end_ms and the span in the input."""
-
-    samples: npt.NDArray[np.float32]
-    words: list[dict[str, Any]]
-
-    def pauses(self) -> list[Pause]:
-        """The silences of 100 ms and more, against the words' times."""
-        return pauses(self.samples, RATE_HZ, [(word["start_ms"], word["end_ms"]) for word in self.words])
-
-
-async def speak_with_words(connection: Connection, text: str, voice: str) -> Told:
-    """Ask the door for PCM as events, with word times."""
-    answer = await connection.speak(
-        model="tts-1", voice=voice, input=text, response_format="pcm", stream_format="sse", word_timestamps=True
-    )
-    if answer.status != 200:
-        raise RuntimeError(f"{voice}: status {answer.status}: {answer.body[:300]!r}")
-    events = [json.loads(line[6:]) for line in answer.body.decode().splitlines() if line.startswith("data: {")]
-    if events[-1]["type"] != "speech.audio.done":
-        raise RuntimeError(f"the stream ended with {events[-1]}")
-    audio = b"".join(base64.b64decode(event["audio"]) for event in events[:-1])
-    words = [word for event in events[:-1] for word in event.get("words", ())]
-    return Told(np.frombuffer(audio, "<i2").astype(np.float32) / 32768, words)
 
 
 def run(smoke: bool = False) -> Report:

@@ -82,8 +82,12 @@ async def test_a_thousand_cancels_leave_no_thread_slot_file_or_descriptor(server
     await whole(server, "Good morning to everyone.")
     before = await asyncio.to_thread(server.settle)
     outcomes_before = server.metric("tts_utterances_total")
-    moments = await storm(server.port, REQUESTS, seed=2)
+    async with asyncio.TaskGroup() as group:
+        storming = group.create_task(storm(server.port, REQUESTS, seed=2))
+        seen_busy = await asyncio.to_thread(lambda: max(server.busy() for _ in range(50)))
+    moments = storming.result()
     await asyncio.to_thread(server.settle)
+    assert seen_busy > 0, "nothing was ever taken, so nothing was given back"
     assert len(moments) == REQUESTS
     assert {"in the head", "in the body", "before audio", "in mid-stream", "unread"} == set(moments)
     assert server.metric("tts_utterances_total") - outcomes_before > REQUESTS / 2, "most of them never began"
