@@ -60,6 +60,22 @@ def test_sound_flows_before_the_end() -> None:
     assert resampler.feed(np.ones(24_000, dtype=np.float32)).size > 0.9 * 48_000
 
 
+@pytest.mark.parametrize("from_hz", [1_000, 6_000, 11_025, 96_000, 192_000, 768_000])
+def test_recordings_of_any_rate_come_in(from_hz) -> None:
+    at = np.arange(from_hz // 2) / from_hz
+    tone = (0.5 * np.sin(2 * np.pi * 200 * at) * np.sin(2 * np.pi * at)).astype(np.float32)
+    out = run(Resampler(from_hz, 16_000), tone, from_hz // 50)
+    out_at = np.arange(out.size) / 16_000
+    assert abs(out.size - 8_000) <= 1
+    assert np.abs(out - 0.5 * np.sin(2 * np.pi * 200 * out_at) * np.sin(2 * np.pi * out_at)).max() < 5e-3
+
+
+@pytest.mark.parametrize("from_hz", [0, -1, 999, 768_001])
+def test_no_recording_has_such_a_rate(from_hz) -> None:
+    with pytest.raises(OutOfRange):
+        Resampler(from_hz, 16_000)
+
+
 @pytest.mark.parametrize("rate_hz", [0, -24_000, 7_999, 48_001, 10**9])
 def test_impossible_rates_are_refused(rate_hz) -> None:
     with pytest.raises(OutOfRange) as refused:

@@ -15,22 +15,26 @@ RATES_HZ = (8_000, 16_000, 22_050, 24_000, 44_100, 48_000)
 MIN_RATE_HZ = 8_000
 MAX_RATE_HZ = 48_000
 
+# What comes in may be a recording: telephone loops are slower, studio files faster than anything sent out.
+_MIN_FROM_HZ = 1_000
+_MAX_FROM_HZ = 768_000
+
 _EMPTY: Samples = np.zeros(0, dtype=np.float32)
 
 
 class Resampler:
     """Streams samples from one rate to another; n samples become exactly round(n x to / from).
 
-    Every rate from 8 to 48 kHz works, not only `RATES_HZ`. Equal rates pass through untouched. The filter keeps up to
-    some 80 ms of sound back until more comes or `flush`; there is no shift in time. After `flush` a new stream may
-    begin. Raises OutOfRange for other rates.
+    Sound goes out at any rate from 8 to 48 kHz, not only at `RATES_HZ`, and comes in at any from 1 to 768 kHz. Equal
+    rates pass through untouched. The filter keeps up to some 80 ms of sound back until more comes or `flush`; there is
+    no shift in time. After `flush` a new stream may begin. Raises OutOfRange for other rates.
     """
 
     def __init__(self, from_hz: int, to_hz: int) -> None:
-        for rate_hz in (from_hz, to_hz):
-            if not MIN_RATE_HZ <= rate_hz <= MAX_RATE_HZ:
+        for rate_hz, least_hz, most_hz in ((from_hz, _MIN_FROM_HZ, _MAX_FROM_HZ), (to_hz, MIN_RATE_HZ, MAX_RATE_HZ)):
+            if not least_hz <= rate_hz <= most_hz:
                 raise OutOfRange(
-                    f"sample rate {rate_hz} Hz is not between {MIN_RATE_HZ} and {MAX_RATE_HZ} Hz", param="sample_rate"
+                    f"sample rate {rate_hz} Hz is not between {least_hz} and {most_hz} Hz", param="sample_rate"
                 )
         self.from_hz = from_hz
         self.to_hz = to_hz
