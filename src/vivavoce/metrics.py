@@ -62,6 +62,7 @@ class Metrics:
         self.active = Gauge("tts_streams_active", "Utterances being spoken now.", door, registry=self.registry)
         self.waiting = Gauge("tts_queue_depth", "Utterances that wait for their turn.", registry=self.registry)
         self.slots = Gauge("tts_slots", "Phrases that can be made at the same time.", registry=self.registry)
+        self.slots_busy = Gauge("tts_slots_busy", "Phrases that are under way.", registry=self.registry)
         self.wait = Histogram(
             "tts_queue_wait_seconds", "Wait for a turn.", door, buckets=WAIT_BUCKETS_S, registry=self.registry
         )
@@ -79,9 +80,12 @@ class Metrics:
         self.synthesis = Counter("tts_synthesis_seconds_total", "Time spent making it.", door, registry=self.registry)
         self.characters = Counter("tts_input_characters_total", "Characters taken in.", door, registry=self.registry)
 
-    def watch(self, *, slots: int, waiting: Callable[[], int], cache: Cache | None) -> None:
+    def watch(
+        self, *, slots: int, busy: Callable[[], int], waiting: Callable[[], int], cache: Cache | None = None
+    ) -> None:
         """Say where the numbers that live elsewhere are read from."""
         self.slots.set(slots)
+        self.slots_busy.set_function(busy)
         self.waiting.set_function(waiting)
         if cache is not None:
             self.registry.register(_CacheCollector(cache))

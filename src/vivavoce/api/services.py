@@ -20,6 +20,7 @@ from ..predictors.cached import CachedPredictor
 from ..predictors.embedded import EmbeddedPredictor
 from ..speech import Audio, Utterance, speak_utterance
 from ..text import Lexicon
+from .counted import CountedPredictor
 from .turns import Turns
 
 __all__ = ["Services", "build_services", "services_of"]
@@ -101,15 +102,19 @@ def build_services(
 ) -> Services:
     """Put a server together. Raises ConfigError."""
     catalog = catalog or default_catalog()
-    speaker, release = (predictor, None) if predictor is not None else _embedded(settings, catalog)
+    release = None
+    if predictor is None:
+        predictor = embedded = EmbeddedPredictor(catalog, threads=settings.slots)
+        release = embedded.close
+    counted = CountedPredictor(predictor)
+    cached = CachedPredictor(counted, settings.cache_mb) if settings.cache_mb else None
     turns = Turns(settings.max_streams, settings.queue_limit, settings.queue_timeout_s)
     metrics = Metrics()
-    cache = speaker if isinstance(speaker, CachedPredictor) else None
-    metrics.watch(slots=speaker.slots, waiting=lambda: turns.waiting, cache=cache)
+    metrics.watch(slots=counted.slots, busy=lambda: counted.busy, waiting=lambda: turns.waiting, cache=cached)
     return Services(
         settings=settings,
         catalog=catalog,
-        predictor=speaker,
+        predictor=cached or counted,
         turns=turns,
         metrics=metrics,
         clock=clock or MonotonicClock(),
@@ -117,13 +122,6 @@ def build_services(
         on_ready=on_ready,
         release=release,
     )
-
-
-def _embedded(settings: Settings, catalog: Catalog) -> tuple[Predictor, Callable[[], None]]:
-    """Give the predictor of this process, and what lets its threads go."""
-    embedded = EmbeddedPredictor(catalog, threads=settings.slots)
-    speaker: Predictor = CachedPredictor(embedded, settings.cache_mb) if settings.cache_mb else embedded
-    return speaker, embedded.close
 
 
 def _lexicon(settings: Settings) -> Lexicon | None:

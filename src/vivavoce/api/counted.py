@@ -1,0 +1,38 @@
+"""Knows how many phrases are being made."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from ..engines.base import Chunk
+from ..predictors.base import Job, Predictor
+
+__all__ = ["CountedPredictor"]
+
+
+class CountedPredictor:
+    """Passes jobs on to `inner`; `busy` is how many of them are under way."""
+
+    def __init__(self, inner: Predictor) -> None:
+        self._inner = inner
+        self.busy = 0
+
+    @property
+    def slots(self) -> int:
+        """As many as the inner predictor has."""
+        return self._inner.slots
+
+    def rate_hz(self, voice: str) -> int:
+        """The sample rate of that voice's chunks."""
+        return self._inner.rate_hz(voice)
+
+    async def synthesize(self, job: Job) -> AsyncGenerator[Chunk]:
+        """Speak the job. Raises what the inner predictor raises."""
+        self.busy += 1
+        try:
+            async with aclosing(self._inner.synthesize(job)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        finally:
+            self.busy -= 1
