@@ -1,0 +1,6 @@
+"""`python -m vivavoce` is the `vivavoce` command."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()

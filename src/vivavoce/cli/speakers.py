@@ -1,0 +1,103 @@
+"""The speakers of this machine: sound is heard while later sound is still being made."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+from .afplay import AFPLAY, PiecePlayer
+from .device import DevicePlayer, device_problem
+from .failures import PlaybackFailed
+from .players import Player, ProgramPlayer, installed_programs
+
+__all__ = ["Speakers", "ways_to_play"]
+
+# A player without a device ends within its first moments; one that took this much sound has one.
+PROVEN_MS = 10_000
+
+
+def ways_to_play() -> list[str]:
+    """The names of what could play here, in the order it would be tried."""
+    device = [] if device_problem() else ["sounddevice"]
+    afplay = [AFPLAY] if shutil.which(AFPLAY) else []
+    return [*device, *(program.name for program in installed_programs()), *afplay]
+
+
+class Speakers:
+    """Sound goes to the first player that takes it.
+
+    A player that turns out to have no device is followed by the next one, which plays everything from the start. Used
+    as an asynchronous context: leaving it waits for the last sound; leaving it with an error is silence at once. Raises
+    PlaybackFailed, naming what was tried and `-o`.
+    """
+
+    def __init__(self, rate_hz: int) -> None:
+        self._rate_hz = rate_hz
+        self._candidates = _candidates(rate_hz)
+        self._player: Player | None = None
+        self._unproven: bytearray | None = bytearray()
+        self._problems: list[str] = []
+
+    async def __aenter__(self) -> Speakers:
+        return self
+
+    async def write(self, pcm: bytes) -> None:
+        """Play whole frames of s16le mono after what came before."""
+        if self._unproven is not None:
+            self._unproven += pcm
+        if self._player is None:
+            await self._turn_to_next()
+            return
+        try:
+            await self._player.write(pcm)
+        except PlaybackFailed as failed:
+            await self._turn_to_next(failed)
+        if self._unproven is not None and len(self._unproven) > PROVEN_MS * self._rate_hz * 2 // 1000:
+            self._unproven = None
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            while kind is None and self._player is not None:
+                try:
+                    await self._player.finish()
+                    return
+                except PlaybackFailed as failed:
+                    await self._turn_to_next(failed)
+        finally:
+            await self._close()
+
+    async def _turn_to_next(self, failed: PlaybackFailed | None = None) -> None:
+        """Find the next player that takes everything up to now."""
+        while True:
+            await self._close()
+            if failed is not None:
+                self._problems.append(failed.message)
+                if self._unproven is None:
+                    raise PlaybackFailed(f"the sound stopped: {failed.message}")
+            self._player = next(self._candidates, None)
+            if self._player is None:
+                raise self._nobody()
+            try:
+                await self._player.write(bytes(self._unproven or b""))
+                return
+            except PlaybackFailed as unusable:
+                failed = unusable
+
+    async def _close(self) -> None:
+        player, self._player = self._player, None
+        if player is not None:
+            await player.close()
+
+    def _nobody(self) -> PlaybackFailed:
+        tried = "; ".join(self._problems) or "no sounddevice, pw-play, paplay, aplay, ffplay, play or afplay was found"
+        return PlaybackFailed(f"no sound can be played here ({tried}). Write a file instead: -o speech.wav")
+
+
+def _candidates(rate_hz: int) -> Iterator[Player]:
+    """Every way to be heard, each tried only when the ones before it failed."""
+    if device_problem() is None:
+        yield DevicePlayer(rate_hz)
+    for program in installed_programs():
+        yield ProgramPlayer(program, rate_hz)
+    if shutil.which(AFPLAY):
+        yield PiecePlayer(rate_hz)

@@ -1,0 +1,147 @@
+"""One text spoken from the terminal: from what was asked for to its last sample."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..clock import MonotonicClock
+from ..speech import Audio, Event, SegmentEnd, SegmentStart, Timeline, Utterance, Word, speak_utterance
+from ..text import Lexicon
+from .casting import Role, cast
+from .formats import format_for
+from .output import print_json
+from .pipes import text_from
+from .sinks import sink_for
+
+__all__ = ["Order", "speak_now"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What the command line asked for; `source` is a text, or the descriptor that it arrives on."""
+
+    source: str | int
+    output: str | None = None
+    audio_format: str | None = None
+    voice: str | None = None
+    language: str | None = None
+    speed: float = 1.0
+    lexicon: Path | None = None
+    rate_hz: int = 24_000
+    name_emoji: bool = False
+    as_json: bool = False
+
+
+def speak_now(order: Order) -> None:
+    """Speak it, and return when it is heard or written. Raises VivavoceError, OSError, KeyboardInterrupt."""
+    asyncio.run(_speak(order))
+
+
+async def _speak(order: Order) -> None:
+    _end_on_signals()
+    audio_format = format_for(order.output, order.audio_format)
+    lexicon = Lexicon.load(order.lexicon) if order.lexicon else None
+    report = _Report()
+    async with sink_for(order.output, audio_format, order.rate_hz) as sink, cast(order.voice, order.language) as role:
+        utterance = Utterance(
+            voice=role.voice,
+            language=role.language,
+            speed=order.speed,
+            rate_hz=order.rate_hz,
+            lexicon=lexicon,
+            name_emoji=order.name_emoji,
+        )
+        source = order.source if isinstance(order.source, str) else text_from(order.source)
+        timeline = Timeline(MonotonicClock().now_ms())
+        events = speak_utterance(source, utterance, role.predictor, timeline=timeline, resolve=role.resolve)
+        with _Progress(timeline) as progress:
+            async with aclosing(events):
+                async for event in events:
+                    if order.as_json:
+                        report.take(event)
+                    if isinstance(event, Audio):
+                        await sink.write(event.samples)
+                        progress.show()
+    if order.as_json:
+        print_json(report.facts(order, audio_format, role, timeline))
+
+
+def _end_on_signals() -> None:
+    """End on SIGTERM and on a closed terminal as on Ctrl-C: silent at once, nothing half done left behind."""
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - this runs in one
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            with suppress(NotImplementedError):
+                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+
+class _Progress:
+    """One line on standard error that follows the speech, only where a person watches."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._watched = sys.stderr.isatty()
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def show(self, end: str = "") -> None:
+        """Say how far it is."""
+        if self._watched:
+            first = self._timeline.ttfa_ms
+            told = f", first sound after {first:.0f} ms" if first is not None else ""
+            print(f"\r{self._timeline.audio_ms / 1000:.1f} s of speech{told}", end=end, file=sys.stderr, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._timeline.audio_ms:
+            self.show(end="\n")
+
+
+@dataclass(slots=True)
+class _Report:
+    """What `--json` tells; filled only when it was asked for."""
+
+    segments: list[dict[str, Any]] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+
+    def take(self, event: Event) -> None:
+        """Note what an event tells."""
+        match event:
+            case SegmentStart(index, segment, spoken):
+                told = {"index": index, "text": segment.text, "start": segment.start, "end": segment.end}
+                self.segments.append({**told, "spoken": spoken.text})
+            case SegmentEnd(index, audio_ms, synthesis_ms):
+                self.segments[index] |= {"audio_ms": round(audio_ms, 3), "synthesis_ms": round(synthesis_ms, 3)}
+            case Audio(words=words):
+                self.words.extend(words)
+
+    def facts(self, order: Order, audio_format: str, role: Role, timeline: Timeline) -> dict[str, Any]:
+        """The whole utterance, times in ms, spans in code points of the text."""
+        return {
+            "output": order.output,
+            "format": audio_format if order.output else None,
+            "rate_hz": order.rate_hz,
+            "engine": role.selection.engine.name,
+            "voice": role.voice,
+            "language": role.language,
+            "audio_ms": round(timeline.audio_ms, 3),
+            "synthesis_ms": round(timeline.synthesis_ms, 3),
+            "ttfa_ms": _rounded(timeline.ttfa_ms),
+            "rtf": _rounded(timeline.rtf, 5),
+            "segments": self.segments,
+            "words": [
+                {**asdict(word), "start_ms": _rounded(word.start_ms), "end_ms": _rounded(word.end_ms)}
+                for word in self.words
+            ],
+        }
+
+
+def _rounded(value: float | None, digits: int = 3) -> float | None:
+    return None if value is None else round(value, digits)
