@@ -27,7 +27,7 @@ class Heard:
 
 
 class Whisper:
-    """faster-whisper with its own defaults (beam 5), English, int8, no temperature fallback."""
+    """faster-whisper with its own defaults (beam 5), English, int8; each window of 30 s is heard without the one before."""
 
     def __init__(self, folder: Path, threads: int = 2) -> None:
         from faster_whisper import WhisperModel
@@ -36,13 +36,15 @@ class Whisper:
 
     def hear(self, samples: Samples, rate_hz: int) -> str:
         """What is said in mono float32 samples."""
-        segments, _ = self._model.transcribe(self._at_16k(samples, rate_hz), language="en", temperature=0.0)
+        segments, _ = self._model.transcribe(
+            self._at_16k(samples, rate_hz), language="en", condition_on_previous_text=False
+        )
         return "".join(segment.text for segment in segments).strip()
 
     def hear_words(self, samples: Samples, rate_hz: int) -> list[Heard]:
         """Each word that is said, and when."""
         segments, _ = self._model.transcribe(
-            self._at_16k(samples, rate_hz), language="en", temperature=0.0, word_timestamps=True
+            self._at_16k(samples, rate_hz), language="en", condition_on_previous_text=False, word_timestamps=True
         )
         return [
             Heard(word.word.strip(), word.start * 1000, word.end * 1000)
