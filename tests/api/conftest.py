@@ -91,7 +91,6 @@ class ScriptedEngine:
     rate_hz = RATE_HZ
     native_speed = True
     word_times = "exact"
-    install_hint = "Run: vivavoce models pull ghost"
 
     def __init__(self, steps: int = 20, step_s: float = 0.0) -> None:
         self.steps = steps
@@ -106,6 +105,9 @@ class ScriptedEngine:
 
     def ready_voices(self) -> tuple[Voice, ...]:
         return self.voices()[:2]
+
+    def hint(self, voice: str) -> str:
+        return f"Run: vivavoce models pull {voice}"
 
     def speaks(self, voice: str, language: str) -> bool:
         return {"mira": "en", "otto": "de", "ghost": "en"}[voice] == language.split("-")[0].lower()
@@ -194,7 +196,7 @@ async def _running(app: FastAPI) -> AsyncIterator[int]:
 
 async def _until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
     async with asyncio.timeout(timeout_s):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - conditions of threads and sockets have no event
             await asyncio.sleep(0.002)
 
 

@@ -35,7 +35,7 @@ class Page:
     """Serves the page's files for GET and HEAD; raises HTTPException 404 for everything else."""
 
     def __init__(self, folder: Path = WEB) -> None:
-        self._files: ASGIApp = StaticFiles(directory=folder, html=True, check_dir=False)
+        self._files: ASGIApp = StaticFiles(directory=folder, html=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
