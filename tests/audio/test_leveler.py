@@ -60,6 +60,21 @@ def test_the_gain_slides_without_a_step(voice) -> None:
     assert np.abs(np.diff(out)).max() < 1.05 * np.abs(np.diff(tone * np.float32(0.5 * 10 ** (3 / 20)))).max()
 
 
+@pytest.mark.parametrize("difference_db", [-9.0, 9.0])
+def test_while_it_speaks_the_gain_moves_at_most_four_decibels_a_second(voice, difference_db) -> None:
+    leveler = Leveler(RATE)
+    speak(leveler, [voice(2_000, RATE)])
+    leveler.start_segment()
+    segment = voice(1_500, RATE) * np.float32(10 ** (difference_db / 20))
+    leveler.feed(segment[:480])
+    gains = [leveler.gain_db]
+    for start in range(480, segment.size, 480):
+        leveler.feed(segment[start : start + 480])
+        gains.append(leveler.gain_db)
+    assert np.abs(np.diff(gains)).max() <= 4.0 * 480 / RATE + 1e-9
+    assert abs(gains[-1]) > 2.0 > 0.5 > abs(gains[0])
+
+
 def test_silent_segments_change_nothing(voice) -> None:
     speech = voice(500, RATE)
     quiet = silence(500, RATE)

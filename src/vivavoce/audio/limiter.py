@@ -41,6 +41,7 @@ class Limiter:
         self._decided = np.zeros(self._ahead - 1, dtype=np.float64)
         self._last_asked = 0.0
         self._calm = True
+        self._begun = False
 
     def feed(self, samples: Samples) -> Samples:
         """Take samples, give those whose gain is decided."""
@@ -67,6 +68,7 @@ class Limiter:
         ready = max(0, joined.size - (self._ahead - 1))
         if self._calm and peak <= self._ceiling:
             self._held = joined[ready:].copy()
+            self._begun = self._begun or ready > 0
             return joined[:ready]
         if self._calm:
             self._calm = False
@@ -99,11 +101,14 @@ class Limiter:
         if not samples.size:
             return samples
         largest = sliding_window_view(asked, self._ahead)[: samples.size].max(axis=1)
+        if not self._begun:
+            # Nothing was heard yet that the gain would have to fall from: it starts where the first peak needs it.
+            self._begun = True
+            self._decided = np.full(self._ahead - 1, largest[0])
         decided = np.concatenate((self._decided, largest))
         sums = np.cumsum(np.concatenate((np.zeros(1), decided)))
         reduction = np.clip((sums[self._ahead :] - sums[: -self._ahead]) / self._ahead, 0.0, 1.0)
         reduction[reduction < _NOTHING] = 0.0
         self._decided = decided[decided.size - (self._ahead - 1) :]
         out: Samples = (samples * (1.0 - reduction)).astype(np.float32)
-        np.clip(out, -self._ceiling, self._ceiling, out=out)
         return out
