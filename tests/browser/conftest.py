@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import io
 import json
 import math
 import os
@@ -12,24 +13,23 @@ import shutil
 import socket
 import struct
 import threading
+import wave
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+import playwright.sync_api
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-import vivavoce
+from vivavoce.api.page import Page
 
-WEB = Path(vivavoce.__file__).parent / "web"
 RATE_HZ = 24_000
 CHROMIUM_ARGS = [
     "--headless",
@@ -40,6 +40,7 @@ CHROMIUM_ARGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP phone.test 127.0.0.1",
 ]
 
 
@@ -47,6 +48,15 @@ def tone(duration_ms: float, hz: float = 440.0) -> bytes:
     """A sine at half of full scale, as PCM."""
     count = round(duration_ms * RATE_HZ / 1000)
     return struct.pack(f"<{count}h", *(round(16384 * math.sin(2 * math.pi * hz * n / RATE_HZ)) for n in range(count)))
+
+
+def wav(pcm: bytes) -> bytes:
+    """PCM in a file with exact lengths."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setparams((1, 2, RATE_HZ, 0, "NONE", ""))
+        writer.writeframes(pcm)
+    return file.getvalue()
 
 
 def words_of(text: str, word_ms: float) -> list[dict[str, Any]]:
@@ -71,6 +81,7 @@ class Script:
     error_after: int | None = None
     refusal: tuple[int, dict[str, Any], dict[str, str]] | None = None
     key: str | None = None
+    missing: str | None = None
     repeat: int = 1
     voices: list[Any] = field(
         default_factory=lambda: [
@@ -105,9 +116,15 @@ class Studio:
             Route("/v1/audio/voices", self.voices),
             Route("/v1/audio/speech", self.speech, methods=["POST"]),
             Route("/v1/text/explain", self.explain, methods=["POST"]),
-            Mount("/", StaticFiles(directory=WEB, html=True)),
+            Mount("/", self.files),
         ]
-        return with_policy(Starlette(routes=routes))
+        return Starlette(routes=routes)
+
+    async def files(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == self.script.missing:
+            await Response(status_code=503)(scope, receive, send)
+        else:
+            await Page()(scope, receive, send)
 
     def refused(self, request: Request) -> Response | None:
         self.headers.append(dict(request.headers))
@@ -121,8 +138,8 @@ class Studio:
     async def explain(self, request: Request) -> Response:
         text = (await request.json())["input"]
         at = text.find("$5")
-        parts = [{"start": 0, "end": at, "words": text[:at].strip(), "rule": "plain", "pause_ms": 0}] if at else []
-        parts.append({"start": at, "end": at + 2, "words": "five dollars", "rule": "currency", "pause_ms": 0})
+        parts = [{"start": 0, "end": at, "words": text[:at].strip(), "rule": "plain"}] if at else []
+        parts.append({"start": at, "end": at + 2, "words": "five dollars", "rule": "currency"})
         return self.refused(request) or JSONResponse(
             {"segments": [{"text": text, "start": 0, "end": len(text), "parts": parts}]}
         )
@@ -137,7 +154,7 @@ class Studio:
         if refused := self.refused(request):
             return refused
         if body.get("stream_format") != "sse":
-            return Response(b"RIFF" + tone(500), media_type="audio/wav")
+            return Response(wav(tone(500)), media_type="audio/wav")
         return StreamingResponse(self.deltas(body["input"]), media_type="text/event-stream")
 
     async def deltas(self, text: str) -> AsyncIterator[bytes]:
@@ -175,20 +192,6 @@ def event(data: dict[str, Any]) -> bytes:
     return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-def with_policy(app: ASGIApp) -> ASGIApp:
-    """The strictest policy under which the page is to work."""
-
-    async def wrapped(scope: Any, receive: Any, send: Any) -> None:
-        async def strict(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"content-security-policy", b"default-src 'self'")]
-            await send(message)
-
-        await app(scope, receive, strict)
-
-    return wrapped
-
-
 @contextlib.contextmanager
 def serving(app: ASGIApp) -> Iterator[str]:
     """Serve an app on a free port of loopback from a thread; gives its address."""
@@ -215,8 +218,8 @@ def browser() -> Iterator[Browser]:
     path = chromium_path()
     if path is None:
         pytest.skip("no Chromium here: install it, or set CHROMIUM to its path")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
         yield browser
         browser.close()
 
@@ -258,7 +261,7 @@ RECORD_LIT = """() => {
 class Stage:
     """An open page, and what a user does with it."""
 
-    page: Page
+    page: playwright.sync_api.Page
 
     def say(self, text: str) -> None:
         self.page.get_by_label("Text to speak").fill(text)

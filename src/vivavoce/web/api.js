@@ -36,14 +36,14 @@ export class Api {
     this.key = "";
   }
 
-  /** @returns {Promise<object>} the answer of GET /v1/audio/voices. */
+  /** @returns {Promise<object>} the answer of GET /v1/audio/voices, with the voices that are not installed. */
   async voices() {
-    return (await this.#fetch("v1/audio/voices")).json();
+    return (await this.#fetch("v1/audio/voices?all=true")).json();
   }
 
   /** @returns {Promise<object>} segments, the words spoken for them and the rule behind each. */
   async explain(text, language, signal) {
-    return (await this.#post("v1/text/explain", { text, input: text, language }, signal)).json();
+    return (await this.#post("v1/text/explain", { input: text, language }, signal)).json();
   }
 
   /**

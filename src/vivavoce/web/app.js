@@ -13,7 +13,10 @@ import { VoicePicker } from "./voice-picker.js";
 import { voicesOf } from "./voices.js";
 
 const GREETING =
-  "Good morning! This sentence cost $0.00 and was spoken on your own machine, at 9:41, while it was still being made.";
+  "Hello there! This is your own machine speaking, for $0.00, without an account, and the first words are out before the last are made.";
+
+/** How long speech may wait for a context that will not start before the user is told. */
+const PATIENCE_MS = 1500;
 
 const STATES = {
   idle: "Ready when you are.",
@@ -22,6 +25,7 @@ const STATES = {
   played: "Finished.",
   stopped: "Stopped.",
   failed: "Not finished.",
+  held: "Your browser holds the sound back. Press Speak once more.",
 };
 
 const at = (id) => document.getElementById(id);
@@ -33,7 +37,7 @@ const picker = new VoicePicker(at("language"), at("voice"), at("voice-hint"));
 const meter = new Meter(at("meter"));
 const keyForm = new KeyForm(at("key-form"), api);
 const explanation = new Explanation(at("explain"), at("explain-body"), editor, (signal) =>
-  api.explain(editor.text, at("language").value || undefined, signal),
+  api.explain(editor.text, picker.chosen.language, signal),
 );
 
 function request() {
@@ -106,21 +110,25 @@ function showState() {
 }
 
 let animating = false;
+let runningMs = 0;
 
 /** Lights words and moves the meter, once a frame, as long as anything is being said. */
 function animate() {
   if (animating) return;
   animating = true;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const step = () => {
+  const step = (nowMs) => {
     animating = speaker.active;
     if (!animating) return;
+    if (player.context.state === "running") runningMs = nowMs;
+    if (nowMs - runningMs > PATIENCE_MS) at("status").textContent = STATES.held;
     const { last, lit } = speaker.word();
     if (last) editor.light(last.start, last.end, lit);
     if (!calm) meter.draw(player.analyser);
     requestAnimationFrame(step);
   };
-  step();
+  runningMs = performance.now();
+  step(runningMs);
 }
 
 async function loadVoices() {
@@ -144,8 +152,11 @@ function showSnippets() {
 
 async function copy(event) {
   const button = event.currentTarget;
-  await navigator.clipboard.writeText(at(button.dataset.copy).textContent);
-  button.textContent = "Copied";
+  const code = at(button.dataset.copy);
+  getSelection().selectAllChildren(code);
+  // Over plain HTTP there is no clipboard; the code is selected, ready for the user's own copy.
+  const copied = await navigator.clipboard?.writeText(code.textContent).then(() => true, () => false);
+  button.textContent = copied ? "Copied" : "Selected";
   setTimeout(() => (button.textContent = "Copy"), 1500);
 }
 

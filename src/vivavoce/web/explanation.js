@@ -56,8 +56,7 @@ export class Explanation {
 
   #segment(segment) {
     const item = element("li");
-    const parts = segment.parts ?? segment.spoken?.parts ?? [];
-    item.append(...parts.flatMap((part) => [this.#part(part), " "]));
+    item.append(...segment.parts.flatMap((part) => [this.#part(part), " "]));
     return item;
   }
 
@@ -69,8 +68,7 @@ export class Explanation {
       shown.tabIndex = 0;
       shown.append(element("span", "rule", part.rule));
     }
-    const source = [...this.editor.text].slice(part.start, part.end).join("");
-    shown.title = `“${source}”`;
+    shown.title = `“${part.source}”`;
     for (const type of ["pointerenter", "focus"]) shown.addEventListener(type, () => this.editor.peek(part.start, part.end));
     for (const type of ["pointerleave", "blur"]) shown.addEventListener(type, () => this.editor.unpeek());
     return shown;

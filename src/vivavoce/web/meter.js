@@ -46,7 +46,7 @@ export class Meter {
     const inset = 24;
     const step = (clientWidth - 2 * inset) / BARS;
     this.#levels.forEach((level, i) => {
-      const height = Math.max(2, level * clientHeight);
+      const height = Math.max(2, level * 0.85 * clientHeight);
       pen.globalAlpha = level > 0 ? 0.35 + 0.65 * level : 0.22;
       pen.beginPath();
       pen.roundRect(inset + i * step, (clientHeight - height) / 2, Math.max(1.5, step * 0.45), height, 2);

@@ -4,6 +4,8 @@
  * Call `unlock()` inside the user's click (phones stay silent otherwise), then `play(rateHz)` for each stream.
  */
 
+import { scriptNode } from "./script-node.js";
+
 /** Samples that may wait to be played: 43 s at 24 kHz. A faster stream is held back, so memory stays flat. */
 const CAPACITY = 1 << 20;
 
@@ -125,6 +127,7 @@ export class Player extends EventTarget {
   #node = null;
   #id = 0;
   #sleep = 0;
+  #failures = 0;
 
   /** @param {string | URL} workletUrl where player-worklet.js is. */
   constructor(workletUrl = new URL("./player-worklet.js", import.meta.url)) {
@@ -142,9 +145,10 @@ export class Player extends EventTarget {
 
   /** Builds the audio path; the context itself is made before the first await, inside the caller's gesture. */
   prepare() {
-    this.#ready ??= this.#build().catch((error) => {
+    this.#ready ??= this.#build().catch((cause) => {
       this.#ready = null;
-      throw error;
+      this.#failures += 1;
+      throw new Error("The page could not load its player. Try again, or load the page anew.", { cause });
     });
     return this.#ready;
   }
@@ -201,12 +205,10 @@ export class Player extends EventTarget {
       if (navigator.audioSession) navigator.audioSession.type = "playback";
       this.context = new AudioContext({ latencyHint: "interactive" });
     }
-    await this.context.audioWorklet.addModule(this.workletUrl);
-    this.#node = new AudioWorkletNode(this.context, "vivavoce-stream", {
-      numberOfInputs: 0,
-      outputChannelCount: [1],
-      processorOptions: { capacity: CAPACITY },
-    });
+    const url = new URL(this.workletUrl);
+    // A browser remembers that a module could not be loaded; under another address it tries again.
+    if (this.#failures > 0) url.searchParams.set("attempt", this.#failures + 1);
+    this.#node = await streamNode(this.context, url, { capacity: CAPACITY });
     this.analyser = this.context.createAnalyser();
     this.#node.connect(this.analyser).connect(this.context.destination);
     this.#node.port.onmessage = ({ data }) => this.#receive(data);
@@ -231,4 +233,11 @@ export class Player extends EventTarget {
   #tell(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
+}
+
+async function streamNode(context, workletUrl, processorOptions) {
+  if (!context.audioWorklet) return scriptNode(context, workletUrl, processorOptions);
+  await context.audioWorklet.addModule(workletUrl);
+  const options = { numberOfInputs: 0, outputChannelCount: [1], processorOptions };
+  return new AudioWorkletNode(context, "vivavoce-stream", options);
 }

@@ -8,18 +8,21 @@ export function snippets(baseUrl, { voice = "alloy" } = {}, keyed = false) {
     ...(keyed ? ["import os"] : []),
     "from openai import OpenAI",
     "",
-    `client = OpenAI(base_url="${base}", api_key=${key})`,
-    "with client.audio.speech.with_streaming_response.create(",
-    `    model="tts-1", voice="${voice}", input="Hello there.",`,
-    ") as speech:",
-    '    speech.stream_to_file("hello.mp3")',
+    "client = OpenAI(",
+    `    base_url="${base}",`,
+    `    api_key=${key},`,
+    ")",
+    "speech = client.audio.speech.create(",
+    `    model="tts-1", voice="${voice}",`,
+    '    input="Hello there.",',
+    ")",
+    'speech.write_to_file("hello.mp3")',
   ];
   const curl = [
-    `curl ${base}/audio/speech \\`,
+    `curl ${base}/audio/speech -o hello.mp3 \\`,
     ...(keyed ? ['  -H "Authorization: Bearer $VIVAVOCE_KEY" \\'] : []),
     "  -H 'Content-Type: application/json' \\",
-    `  -d '{"voice": "${voice}", "input": "Hello there."}' \\`,
-    "  -o hello.mp3",
+    `  -d '{"voice": "${voice}", "input": "Hello there."}'`,
   ];
   return { python: python.join("\n"), curl: curl.join("\n") };
 }

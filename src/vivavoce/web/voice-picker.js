@@ -34,7 +34,8 @@ export class VoicePicker {
 
   /** What to send: nothing where no voice is known, so that the server's own default speaks. */
   get chosen() {
-    return this.voice.value ? { voice: this.voice.value, language: this.language.value } : {};
+    const chosen = this.#voices.find((voice) => voice.name === this.voice.value);
+    return chosen ? { voice: chosen.name, language: chosen.language } : {};
   }
 
   #showVoices() {

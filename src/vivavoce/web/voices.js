@@ -4,22 +4,17 @@
  * @typedef {{name: string, language: string, engine: string, ready: boolean, about: string, hint: string}} Voice
  */
 
-/** @param {object} answer @returns {Voice[]} the voices ready to speak first, otherwise in the server's order. */
+/**
+ * @param {object} answer
+ * @returns {Voice[]} each voice once, under its own name; those ready to speak first, otherwise in the server's order.
+ */
 export function voicesOf(answer) {
-  const voices = (answer.voices ?? []).map(voiceOf);
+  const voices = answer.voices.filter((entry) => !entry.alias_of).map(voiceOf);
   return [...voices.filter((voice) => voice.ready), ...voices.filter((voice) => !voice.ready)];
 }
 
-function voiceOf(entry) {
-  if (typeof entry === "string") return { name: entry, language: "en", engine: "", ready: true, about: "", hint: "" };
-  return {
-    name: entry.name ?? entry.id,
-    language: entry.language ?? "en",
-    engine: entry.engine ?? "",
-    ready: entry.ready !== false,
-    about: [entry.gender, entry.description].filter(Boolean).join(", "),
-    hint: entry.hint ?? "",
-  };
+function voiceOf({ name, language, engine, ready, gender, description, hint }) {
+  return { name, language, engine, ready, about: [gender, description].filter(Boolean).join(", "), hint: hint ?? "" };
 }
 
 /** The language without its region: `en` of `en-GB`. */
