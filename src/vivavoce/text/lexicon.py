@@ -136,7 +136,8 @@ def _entry(text: object, fields: dict[str, object]) -> Entry:
     if case not in ("any", "exact"):
         raise BadLexicon(f'Lexicon entry {text!r}: case must be "any" or "exact".', param="lexicon")
     if isinstance(say, str) and ipa is None and len(say) > 2 and say[0] == say[-1] == "/":
-        say, ipa = None, say[1:-1]
+        ipa = say[1:-1]
+        say = None
     if say is None and not ipa:
         raise BadLexicon(f"Lexicon entry {text!r} says nothing: give say or ipa.", param="lexicon")
     spoken = text.strip() if say is None else " ".join(str(say).split())

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
+from dataclasses import replace
 
+from .builder import Builder
+from .english import read_english
 from .lexicon import Lexicon
+from .locale import TIGHT, read_local
+from .markup import Markup, Stretch, Wait
+from .rules.sanitize import sanitize
+from .rules.ssml import Style, say_as
 from .spoken import Part, Spoken
 
 __all__ = ["Normalizer", "speak"]
 
-TOKEN = re.compile(r"\S+")
+CODE_WORDS = {"en": "code block", "de": "Codeblock", "fr": "bloc de code", "es": "bloque de código", "it": "blocco di codice",
+              "pt": "bloco de código", "nl": "codeblok"}  # fmt: skip
 
 
 def speak(text: str, language: str = "en", lexicon: Lexicon | None = None) -> Spoken:
@@ -18,20 +26,121 @@ def speak(text: str, language: str = "en", lexicon: Lexicon | None = None) -> Sp
 
 
 class Normalizer:
-    """Speaks the segments of one utterance in order; markup left open in one stays open in the next."""
+    """Speaks the segments of one utterance in order; markup left open in one stays open in the next.
 
-    def __init__(self, language: str = "en", lexicon: Lexicon | None = None, name_emoji: bool = False) -> None:
+    `language` is a BCP 47 tag. `name_emoji` says the names of emoji instead of dropping them. `code_words` announces a
+    code block, an empty string passes over it in silence; by default the announcement is in the language, where it is
+    known.
+    """
+
+    def __init__(
+        self,
+        language: str = "en",
+        lexicon: Lexicon | None = None,
+        name_emoji: bool = False,
+        code_words: str | None = None,
+    ) -> None:
         self.language = language
         self.lexicon = lexicon
         self.name_emoji = name_emoji
+        announced = CODE_WORDS.get(_base(language), "") if code_words is None else code_words
+        self._markup = Markup(announced)
 
     def speak(self, segment_text: str) -> Spoken:
-        """The words of the next segment; spans count within `segment_text`."""
-        parts: list[Part] = []
-        out = ""
-        for match in TOKEN.finditer(segment_text):
-            out += " " if out else ""
-            word = match.group()
-            parts.append(Part(match.start(), match.end(), word, "plain", len(out), len(out) + len(word)))
-            out += word
-        return Spoken(out, tuple(parts))
+        """The words of the next segment; spans count in code points of `segment_text`."""
+        clean, origin = sanitize(segment_text)
+        builder = Builder(_base(self.language) in TIGHT)
+        for piece in self._markup.read(clean):
+            if isinstance(piece, Wait):
+                self._wait(builder, piece)
+            else:
+                builder.enter(piece.origin, piece.style)
+                self._stretch(builder, piece)
+        spoken = builder.done()
+        parts = spoken.parts
+        if not isinstance(origin, range):
+            parts = tuple(_moved(part, origin) for part in parts)
+        return Spoken(spoken.text, _covering(segment_text, parts))
+
+    def _wait(self, builder: Builder, wait: Wait) -> None:
+        if wait.rule == "code":
+            builder.announce(wait.start, wait.end, wait.words, "code")
+        else:
+            builder.wait(wait.start, wait.end, wait.rule, wait.pause_ms)
+
+    def _stretch(self, builder: Builder, stretch: Stretch) -> None:
+        text, style = stretch.text, stretch.style
+        if style.mode and self._replaced(builder, text, style):
+            return
+        done = 0
+        if self.lexicon is not None:
+            for start, end, entry in self.lexicon.find(text, 0, len(text)):
+                self._words(builder, stretch, done, start)
+                builder.word(start, end, entry.say, "lexicon", entry.ipa)
+                done = end
+        self._words(builder, stretch, done, len(text))
+
+    def _words(self, builder: Builder, stretch: Stretch, start: int, end: int) -> None:
+        """Read a part of a stretch; the rules see nothing beyond it."""
+        if end <= start:
+            return
+        text = stretch.text
+        if start or end < len(text):
+            builder.enter(stretch.origin[start : end + 1], stretch.style)
+            text = text[start:end]
+        language = stretch.style.language or self.language
+        if _base(language) == "en":
+            read_english(builder, text, language.lower() == "en-gb", self.name_emoji)
+        else:
+            read_local(builder, text, _base(language), self.name_emoji)
+        builder.enter(stretch.origin, stretch.style)
+
+    def _replaced(self, builder: Builder, text: str, style: Style) -> bool:
+        """Say what `sub`, `phoneme` or `say-as` asks for instead of the text; false where the usual rules do."""
+        start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+        if end <= start:
+            return False
+        if style.mode == "sub":
+            words = speak(style.value, style.language or self.language).text
+            said: tuple[str, str | None] | None = (words, None)
+        elif style.mode == "phoneme":
+            said = (" ".join(text.split()), style.value)
+        else:
+            said = say_as(style.mode, text[start:end]) if _base(style.language or self.language) == "en" else None
+        if said is None:
+            return False
+        builder.word(start, end, said[0], style.mode, said[1])
+        return True
+
+
+def _base(language: str) -> str:
+    return language.replace("_", "-").split("-")[0].lower()
+
+
+def _moved(part: Part, origin: Sequence[int]) -> Part:
+    return replace(
+        part, start=origin[part.start], end=origin[part.end - 1] + 1 if part.end > part.start else origin[part.end]
+    )
+
+
+def _covering(text: str, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Add a silent part for every mark of markup that was passed over, so that no character of the source is missing."""
+    found: list[Part] = []
+    done, at = 0, 0
+    for part in parts:
+        if part.start > done:
+            _gap(found, text, done, part.start, at)
+        found.append(part)
+        done, at = max(done, part.end), part.out_end
+    if done < len(text):
+        _gap(found, text, done, len(text), at)
+    return tuple(found) if len(found) != len(parts) else parts
+
+
+def _gap(found: list[Part], text: str, start: int, end: int, at: int) -> None:
+    piece = text[start:end]
+    if piece.isspace():
+        return
+    start += len(piece) - len(piece.lstrip())
+    end -= len(piece) - len(piece.rstrip())
+    found.append(Part(start, end, "", "markup", at, at))

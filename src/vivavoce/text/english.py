@@ -1,0 +1,184 @@
+"""English text into words: plain words pass at once, everything else is asked of the rules, most special first."""
+
+from __future__ import annotations
+
+import re
+
+from .builder import Builder
+from .rules.abbreviations import WORDS as ABBREVIATED
+from .rules.abbreviations import abbreviation, slashed
+from .rules.compounds import compound, slash, word
+from .rules.contractions import CONTRACTIONS, contraction
+from .rules.currencies import money
+from .rules.dates import date, named_date
+from .rules.emojis import emoji_name, emoji_run, emoticon
+from .rules.floods import flood
+from .rules.foreign import OTHER_RUN, romanize
+from .rules.fractions import fraction
+from .rules.hit import Hit, Rule, Source
+from .rules.initialisms import dotted_initials, is_shouted, mixed, upper_word
+from .rules.numbers import plain_number
+from .rules.ordinals import decade, ordinal_number
+from .rules.phones import long_digits, phone
+from .rules.ranges import number_range
+from .rules.romans import roman
+from .rules.symbols import named_sign, power, signed
+from .rules.times import time_of_day
+from .rules.units import bare_rate, measure, times
+from .rules.versions import dotted, versioned
+from .rules.web import address, handle
+
+__all__ = ["read_english"]
+
+LETTERS = "a-zß-öø-ÿ\u0101-\u024f\u1e00-\u1eff"
+PLAIN = re.compile(rf"(?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A)(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)")
+SPACE = re.compile(r"\s+")
+MONTHS = str.split(
+    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november december"
+)
+SPECIAL = (
+    frozenset([*MONTHS, *str.split("mon tue tues wed thu thur thurs fri sat sun et"), *CONTRACTIONS]) | ABBREVIATED
+)
+LETTER_RULES: tuple[Rule, ...] = (
+    contraction, slashed, named_date, abbreviation, money, versioned, dotted_initials, address, roman, bare_rate, power,
+    named_sign, upper_word, mixed, compound, word,
+)  # fmt: skip
+DIGIT_RULES: tuple[Rule, ...] = (
+    long_digits, address, phone, date, time_of_day, dotted, money, power, fraction, decade, ordinal_number, measure, times,
+    number_range, compound, mixed, plain_number,
+)  # fmt: skip
+SIGN_RULES: tuple[Rule, ...] = (
+    emoticon, phone, money, measure, fraction, signed, handle, address, decade, contraction, power, slash, named_sign,
+)  # fmt: skip
+PHONE_ONLY: tuple[Rule, ...] = (emoticon, phone)
+CLOSERS = {",": ",", ".": ".", "?": "?", "!": "!", ";": ";", ":": ":", ")": ")", "”": "”", "»": "”", "、": ",", "，": ",",
+           "。": ".", "！": "!", "？": "?", "；": ";", "：": ":", "…": "…", "‽": "?"}  # fmt: skip
+OPENERS = {"(": "(", "“": "“", "«": "“", "„": "“"}
+REPEATED = re.compile(r"[!?‽]{2,}|,{2,}|;{2,}|:{2,}|\.{2,}(?:[ ]?\.{1,3})*|…+\.?|(?:\.[ ]){2,6}\.(?!\S)")
+DASHES = re.compile(r"[-–—―‒−]+")
+QUOTES = frozenset("\"'‘’‚`′″")
+
+
+def read_english(builder: Builder, text: str, british: bool, name_emoji: bool) -> None:
+    """Add the words of `text` to the builder. Linear in the text: every rule looks a bounded way ahead."""
+    source = Source(text, british, text.isupper() and is_shouted(text))
+    at, end = 0, len(text)
+    plain, space = PLAIN.match, SPACE.match
+    while at < end:
+        if match := plain(text, at):
+            stop = match.end()
+            found = match.group()
+            if found.lower().replace("’", "'") not in SPECIAL:
+                builder.word(at, stop, found.replace("’", "'") if "’" in found else found, "plain")
+                at = stop
+                continue
+        elif match := space(text, at):
+            if "\n" in match.group():
+                builder.line_end(at + match.group().index("\n"))
+            builder.spaced = True
+            at = match.end()
+            continue
+        at = _special(builder, source, at, name_emoji)
+
+
+def _special(builder: Builder, source: Source, at: int, name_emoji: bool) -> int:
+    text = source.text
+    character = text[at]
+    if (hit := flood(source, at)) is not None:
+        return _said(builder, at, hit)
+    if (character.isalpha() and character <= "\u024f") or "\u1e00" <= character <= "\u1eff":
+        rules = LETTER_RULES
+    elif "0" <= character <= "9":
+        rules = DIGIT_RULES
+    elif character in CLOSERS or character in OPENERS:
+        return _punctuation(builder, source, at)
+    else:
+        stop = emoji_run(text, at, len(text))
+        if stop > at:
+            return _emoji(builder, text, at, stop, name_emoji)
+        rules = SIGN_RULES
+    for rule in rules:
+        if (hit := rule(source, at)) is not None:
+            return _said(builder, at, hit)
+    return _other(builder, text, at)
+
+
+def _said(builder: Builder, at: int, hit: Hit) -> int:
+    if hit.words in ("—", "…"):
+        builder.close(at, hit.end, " —" if hit.words == "—" else "…", "dash")
+    elif hit.words:
+        builder.word(at, hit.end, hit.words, hit.rule, hit.ipa)
+    else:
+        builder.silent(at, hit.end, hit.rule)
+    return hit.end
+
+
+def _emoji(builder: Builder, text: str, at: int, stop: int, name_emoji: bool) -> int:
+    words = emoji_name(text[at:stop]) if name_emoji else ""
+    return _said(builder, at, Hit(stop, words, "emoji"))
+
+
+def _punctuation(builder: Builder, source: Source, at: int) -> int:
+    text, character = source.text, source.text[at]
+    for rule in PHONE_ONLY if character in "(:;" else (plain_number, address) if character == "." else ():
+        if (hit := rule(source, at)) is not None:
+            return _said(builder, at, hit)
+    if match := REPEATED.match(text, at):
+        run = match.group()
+        mark = "…" if run[0] in ".…" else "?" if "?" in run or "‽" in run else run[0]
+        _close(builder, at, match.end(), mark)
+        return match.end()
+    if character in OPENERS:
+        builder.open(at, at + 1, OPENERS[character])
+    else:
+        _close(builder, at, at + 1, CLOSERS[character])
+    return at + 1
+
+
+def _close(builder: Builder, at: int, stop: int, mark: str) -> None:
+    """A mark that repeats what was just said (`!.`, a comma before anything was said) is not said again."""
+    if mark in ",;:." and (not builder.wordy or (mark == "." and builder.dotted)):
+        builder.silent(at, stop, "punctuation")
+    else:
+        builder.close(at, stop, mark)
+
+
+def _other(builder: Builder, text: str, at: int) -> int:
+    """Quotes, dashes, letters of other scripts, and what has no sound."""
+    character = text[at]
+    if character in QUOTES:
+        return _quote(builder, text, at)
+    if match := DASHES.match(text, at):
+        return _dash(builder, text, at, match.end())
+    if match := OTHER_RUN.match(text, at):
+        words = romanize(match.group())
+        return _said(builder, at, Hit(match.end(), words, "foreign"))
+    stop = at + 1
+    while stop < len(text) and text[stop] == character:
+        stop += 1
+    builder.silent(at, stop, "symbol")
+    return stop
+
+
+def _quote(builder: Builder, text: str, at: int) -> int:
+    if text[at] != '"':
+        builder.silent(at, at + 1, "quote")
+    elif builder.quote_opens() and not text[at + 1 : at + 2].isspace():
+        builder.open(at, at + 1, '"')
+    elif builder.out:
+        builder.close(at, at + 1, '"')
+    else:
+        builder.silent(at, at + 1, "quote")
+    return at + 1
+
+
+def _dash(builder: Builder, text: str, at: int, stop: int) -> int:
+    """A dash between words is a pause; a hyphen that only hangs there is nothing."""
+    before, after = text[at - 1 : at], text[stop : stop + 1]
+    alone = (not before or before.isspace()) and (not after or after.isspace())
+    long = text[at] in "—―" or stop - at > 1
+    if (long or alone or (text[at] in "–‒" and (before.isspace() or after.isspace()))) and builder.wordy:
+        builder.close(at, stop, " —", "dash")
+    else:
+        builder.silent(at, stop, "hyphen")
+    return stop

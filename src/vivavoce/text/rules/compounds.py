@@ -1,0 +1,80 @@
+"""Words tied by hyphens and slashes, and any word that no other rule claimed."""
+
+from __future__ import annotations
+
+import re
+
+from .capitals import WORDS
+from .hit import Hit, Source
+from .initialisms import is_spelled, mixed, spell, upper_word
+from .numbers import label, plain_number
+from .ordinals import decade, ordinal_number
+from .units import PER, UNITS
+
+__all__ = ["compound", "slash", "word"]
+
+LETTERS = "A-Za-zÀ-ÖØ-öø-ÿ\u0100-\u024f\u1e00-\u1eff"
+COMPOUND = re.compile(rf"[{LETTERS}0-9]{{1,40}}(?:[-‐‑][{LETTERS}0-9]{{1,40}}){{1,8}}(?:['’]s)?(?![{LETTERS}0-9_@])")
+WORD = re.compile(rf"[{LETTERS}]++(?:['’][{LETTERS}]++)*+")
+CAMEL_TAIL = re.compile(r"([A-Z][a-z]{2,20})([A-Z]{2,8})(s)?")
+LEFT = re.compile(r"([A-Za-z]{1,20})$")
+RIGHT = re.compile(r"/[ ]?([A-Za-z]{1,12})(?![A-Za-z0-9])")
+PLACES = frozenset(str.split("covid formula route boeing airbus apollo psalm channel area flight figure"))
+
+
+def compound(source: Source, at: int) -> Hit | None:
+    """`COVID-19`, `F-16`, `3-year-old`, `T-shirt`, `mid-1990s`: each piece by its own rule, one word in all."""
+    match = COMPOUND.match(source.text, at)
+    if match is None:
+        return None
+    whole = match.group()
+    tail = "'s" if whole[-2:] in ("'s", "’s") else ""
+    pieces = re.split("[-‐‑]", whole.removesuffix("’s").removesuffix("'s"))
+    if all(piece.isdigit() for piece in pieces):
+        return None
+    said = [_piece(piece, source.shouting) for piece in pieces]
+    same = all(one == other or other[0].isdigit() for one, other in zip(said, pieces, strict=True))
+    joined = ("-" if same and all(" " not in piece for piece in said) else " ").join(said)
+    return Hit(match.end(), joined + tail, "plain" if joined + tail == whole else "compound")
+
+
+def _piece(piece: str, shouting: bool) -> str:
+    alone = Source(piece, shouting=shouting)
+    if piece.isdigit():
+        hit = plain_number(alone, 0)
+        return hit.words if hit and hit.rule == "year" else label(piece)
+    for rule in (ordinal_number, decade, mixed) if any(map(str.isdigit, piece)) else (upper_word,):
+        hit = rule(alone, 0)
+        if hit is not None and hit.end == len(piece):
+            return hit.words
+    return piece
+
+
+def slash(source: Source, at: int) -> Hit | None:
+    """`litres/day` is `litres per day`; between other words a slash is named."""
+    text = source.text
+    if text[at] != "/":
+        return None
+    left = LEFT.search(text, max(0, at - 20), at)
+    right = RIGHT.match(text, at)
+    counted = left is not None and (left[1].endswith("s") or left[1] in UNITS or left[1] in PER)
+    if right and right[1] in PER and (counted or text[at - 1 : at].isdigit()):
+        return Hit(right.end(), f"per {PER[right[1]]}", "rate")
+    if text[at - 1 : at].isspace() or not at or text[at + 1 : at + 2].isspace():
+        return Hit(at + 1, "", "slash")
+    return Hit(at + 1, "slash", "slash")
+
+
+def word(source: Source, at: int) -> Hit | None:
+    """Any other word stays as it is; capitals at the end of a name are spelled (`OpenAI`)."""
+    match = WORD.match(source.text, at)
+    if match is None:
+        return None
+    text = match.group()
+    camel = CAMEL_TAIL.fullmatch(text)
+    if camel and camel[2] not in WORDS and is_spelled(camel[2]):
+        return Hit(match.end(), f"{camel[1]} {spell(camel[2])}{' s' if camel[3] else ''}", "initialism")
+    if source.shouting and len(text) > 1 and text.isupper():
+        return Hit(match.end(), text.lower().replace("’", "'"), "capitals")
+    said = text.replace("’", "'")
+    return Hit(match.end(), said, "plain")

@@ -1,0 +1,159 @@
+"""Words in capitals: some are spelled, some are words."""
+
+from __future__ import annotations
+
+import re
+
+from .capitals import CHOSEN_LETTERS, SAID, SHORT_WORDS, SPELLED, WORDS
+from .hit import Hit, Source
+from .numbers import label
+
+__all__ = [
+    "dotted_initials",
+    "is_shouted",
+    "is_spelled",
+    "letters_ipa",
+    "mixed",
+    "pronounceable",
+    "spell",
+    "upper_word",
+]
+
+IPA = {
+    "A": "eɪ", "B": "biː", "C": "siː", "D": "diː", "E": "iː", "F": "ɛf", "G": "dʒiː", "H": "eɪtʃ", "I": "aɪ",
+    "J": "dʒeɪ", "K": "keɪ", "L": "ɛl", "M": "ɛm", "N": "ɛn", "O": "oʊ", "P": "piː", "Q": "kjuː", "R": "ɑːɹ",
+    "S": "ɛs", "T": "tiː", "U": "juː", "V": "viː", "W": "dʌbəljuː", "X": "ɛks", "Y": "waɪ", "Z": "ziː",
+}  # fmt: skip
+UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dD])?(?![A-Za-z0-9_])")
+DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.[A-Za-z]){1,8}(?![A-Za-z0-9.])")
+INITIAL = re.compile(r"([A-Z])\.(?=[  ]?[A-Z][a-z.])")
+MIXED = re.compile(r"(?=[A-Za-z]{0,20}[0-9₀-₉])[A-Za-z0-9₀-₉]{2,24}(?![A-Za-z0-9_])")
+PIECES = re.compile(r"[A-Z]{1,24}(?![a-z])|[A-Z]?[a-z]{1,24}|[0-9]{1,24}")
+SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+ONSET = re.compile(
+    r"(?:[bcdfghjklmnprstvwxyz]|qu|[bcdfgkpst]r|[bcfgkps]l|s[ckmnptwq]|sc[hr]|s[pt]r|spl|squ|sh|shr|ch|chr|th|thr|wh|wr|"
+    r"ph|kn|gn|[dt]w|ps|tw|gh|rh|sph)?[aeiouy]"
+)
+CODA = re.compile(
+    r"[aeiouy](?:[bcdfgklmnprstvwxyzh]|ck|ct|ft|ld|lf|lk|lm|lp|lt|lve?|mp|nd|ng|nk|nt|nth|nch|pt|rb|rc|rd|rf|rg|rk|rl|rm|"
+    r"rn|rp|rt|rv|rth|rch|rst|rld|sk|sm|sp|st|sh|ss|ch|tch|th|gh|ght|ght|ll|ff|zz|tt|rr|nn|dd|gg|ph|xt|wn|wl|wd|nds|nts|"
+    r"cks|lls|mps|rds|rks|rms|rns|rts|sts|ngs|nks|lds|cts|ths|rs|ls|ns|ms|ps|ts|ds|gs|ks|bs|fs|cs|ws|ys|vs)?$"
+)
+RUN = re.compile(r"[^aeiouy]{5}|[aeiou]{4}|aa|ii|uu|iy|q[^u]|[jvwx][^aeiouy]|[^aeiouy](?:j)[^aeiouy]")
+
+
+def pronounceable(word: str) -> bool:
+    """Whether an English reader could say the word in capitals as a word."""
+    lower = word.lower()
+    return bool(ONSET.match(lower) and CODA.search(lower) and not RUN.search(lower))
+
+
+def is_spelled(word: str, shouting: bool = False, after_article: bool = False) -> bool:
+    """Whether `word`, letters in capitals, is said letter by letter."""
+    if word in WORDS:
+        return False
+    if word in CHOSEN_LETTERS:
+        return not shouting and (word != "WHO" or after_article)
+    if word in SPELLED:
+        return True
+    lower = word.lower()
+    if len(word) <= 3:
+        return lower not in SHORT_WORDS
+    return not pronounceable(word)
+
+
+def spell(word: str) -> str:
+    """`FBI` is `F B I`."""
+    return " ".join(word.upper())
+
+
+def letters_ipa(word: str, ending: str = "") -> str:
+    """How the letters sound in a row, the last one stressed; with the `z`, `s` or `ɪz` of a plural where asked."""
+    sounds = [IPA[letter] for letter in word.upper()]
+    said = "".join("ˌ" + sound for sound in sounds[:-1]) + "ˈ" + sounds[-1]
+    if ending:
+        said += {"S": "ɪz", "X": "ɪz", "H": "ɪz", "F": "s"}.get(word[-1].upper(), "z")
+    return said
+
+
+def upper_word(source: Source, at: int) -> Hit | None:
+    """`FBI`, `CPUs`, `NASA`, `PLEASE`."""
+    match = UPPER.match(source.text, at)
+    if match is None:
+        return None
+    word, ending = match[1], match[2] or ""
+    if word in SAID:
+        return Hit(match.end(), SAID[word] + ("s" if ending else ""), "initialism")
+    before = source.text[max(0, at - 5) : at].lower()
+    if (ending[-1:] == "s" and len(word) > 1 and word not in WORDS) or is_spelled(
+        word, source.shouting, _article(before)
+    ):
+        if len(ending) == 1:
+            return Hit(match.end(), f"{spell(word)} s", "plural", letters_ipa(word, ending))
+        tail = ending.replace("’", "'")
+        return Hit(match.end(), spell(word) + tail, "initialism", letters_ipa(word, ending[1:]))
+    if word in WORDS and word not in SHORT_WORDS:
+        return Hit(match.end(), word + ending.replace("’", "'"), "acronym")
+    return Hit(match.end(), word.lower() + ending.replace("’", "'").lower(), "capitals")
+
+
+def _article(before: str) -> bool:
+    return before.endswith(("the ", " by ", "from ", "with ", " at "))
+
+
+def dotted_initials(source: Source, at: int) -> Hit | None:
+    """`U.S.`, `Ph.D.`, `e.g.` are other rules' where they are words; here the letters are said, and `J. Smith`."""
+    text = source.text
+    if match := DOTTED.match(text, at):
+        letters = match.group().replace(".", "")
+        closes = match.end() == len(text) or text[match.end() :].lstrip(" \"')”’") == ""
+        end = match.end() - (1 if closes and match.group().endswith(".") else 0)
+        return Hit(end, spell(letters), "initialism", letters_ipa(letters))
+    if (match := INITIAL.match(text, at)) and not _ends_sentence(text, at):
+        return Hit(match.end(), match[1], "initial", letters_ipa(match[1]))
+    return None
+
+
+def _ends_sentence(text: str, at: int) -> bool:
+    """`Plan B. Then` ends a sentence; `George B. Then` hardly does: a name stands before an initial, or nothing."""
+    before = re.search(r"([A-Za-z]+)[ ]$", text[max(0, at - 24) : at])
+    if before is None:
+        return False
+    return before[1].lower() in (
+        "plan",
+        "grade",
+        "vitamin",
+        "section",
+        "group",
+        "option",
+        "part",
+        "type",
+        "i",
+        "and",
+        "or",
+    )
+
+
+def mixed(source: Source, at: int) -> Hit | None:
+    """Letters with digits: `CO2` is `C O two`, `MP3`, `x86`, `R2D2`, `iPhone15`."""
+    match = MIXED.match(source.text, at)
+    if match is None:
+        return None
+    said: list[str] = []
+    for piece in PIECES.findall(match.group().translate(SUBSCRIPTS)):
+        if piece.isdigit():
+            said.append(label(piece))
+        elif piece.isupper() and (len(piece) == 1 or is_spelled(piece, False)):
+            said.append(spell(piece))
+        elif piece.isupper() and piece not in WORDS:
+            said.append(piece.lower())
+        else:
+            said.append(piece)
+    return Hit(match.end(), " ".join(said), "letters and digits")
+
+
+def is_shouted(text: str) -> bool:
+    """Whether a text without small letters holds ordinary words, so that it is a shout and no name."""
+    words = [word for word in re.findall(r"[A-Z]{2,30}", text[:2000]) if word not in SPELLED and word not in WORDS]
+    ordinary = [word for word in words if word in CHOSEN_LETTERS or not is_spelled(word)]
+    return len(ordinary) > 1 and len(ordinary) * 2 >= len(words)

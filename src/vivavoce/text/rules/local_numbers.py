@@ -1,0 +1,138 @@
+"""Numbers and money in other languages, through num2words."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from .hit import Hit
+
+__all__ = ["local_number"]
+
+# Where the decimal sign is a point; everywhere else it is a comma.
+POINT = frozenset(str.split("ja zh yue ko th he hi bn ta te kn ml gu mr pa ur sw ms fil cy ga am"))
+LONGEST = 15
+SIGN = r"(?P<sign>[-−])?"
+MONEY = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
+COMMA_NUMBER = r"(?P<whole>\d{1,3}(?:[.  ’']\d{3})+(?!\d)|\d+)(?:,(?P<part>\d{1,20})(?!\d))?"
+POINT_NUMBER = r"(?P<whole>\d{1,3}(?:,\d{2,3})*,\d{3}(?!\d)|\d+)(?:\.(?P<part>\d{1,20})(?!\d))?"
+UNIT = r"(?:[  ]?(?P<unit>[€$£¥]|(?:EUR|USD|GBP|JPY|Euro)\b))?"
+COMMA = re.compile(rf"{SIGN}(?P<lead>[€$£¥][  ]?)?{COMMA_NUMBER}{UNIT}")
+WITH_POINT = re.compile(rf"{SIGN}(?P<lead>[€$£¥][  ]?)?{POINT_NUMBER}{UNIT}")
+# Times, dates, versions, addresses: a number that goes on is not ours to read.
+CHAIN = re.compile(r"\d+(?:[.:/-]\d+){1,8}(?!\d)")
+DECIMAL_POINT = re.compile(r"\d+\.(?!\d{3}(?!\d))\d+(?![\d.,])")
+GERMAN_DAY = re.compile(
+    r"(\d{1,2})\.(?=[ ]?(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
+)
+NOMINATIVE = re.compile(r"\b[Dd]er $")
+SCALE = re.compile(
+    r"[  ](Millionen|Million|Milliarden|Milliarde|millions?|milliards?|millones|millón|milioni|milione|milhões|milhão|mln|miljoen)\b"
+)
+
+
+def local_number(text: str, at: int, language: str) -> Hit:
+    """The number at `at` in words; as it stands, with the rule `plain`, where the language's words are not known."""
+    if language == "de" and (day := GERMAN_DAY.match(text, at)):
+        said = _words(Decimal(day[1]), language, "ordinal")
+        if said:
+            ending = "" if NOMINATIVE.search(text, max(0, at - 5), at) else "n"
+            return Hit(day.end(), said + ending, "ordinal")
+    point = language in POINT
+    chain = CHAIN.match(text, at)
+    match = (WITH_POINT if point else COMMA).match(text, at)
+    if match is None:
+        return Hit(at, "", "plain")
+    if chain and chain.end() > match.end():
+        decimal = DECIMAL_POINT.fullmatch(chain.group())
+        if not decimal or point:
+            return Hit(chain.end(), chain.group(), "plain")
+        match = WITH_POINT.match(text, at) or match
+    return _read(text, match, language)
+
+
+def _read(text: str, match: re.Match[str], language: str) -> Hit:
+    whole = re.sub(r"\D", "", match["whole"])
+    digits = match.end("part") if match["part"] else match.end("whole")
+    if len(whole) > LONGEST:
+        return Hit(digits, text[match.start() : digits], "plain")
+    value = Decimal(f"{'-' if match['sign'] else ''}{int(whole)}{'.' + _ascii(match['part']) if match['part'] else ''}")
+    unit = (match["lead"] or "").strip() or match["unit"] or ""
+    code = MONEY.get(unit, "EUR" if unit == "Euro" else unit)
+    if code:
+        scaled = SCALE.match(text, match.end()) if match["lead"] else None
+        said = None if scaled else _money(value, language, code)
+        if said:
+            return Hit(match.end(), said, "currency")
+    leading = whole[0] == "0" and len(whole) > 1
+    kind = "year" if _is_year(match, whole, value) else "cardinal"
+    said = None if leading else _words(value, language, kind)
+    if said is None:
+        return Hit(digits, text[match.start() : digits], "plain")
+    end = digits
+    if match["unit"] and code:
+        return Hit(end, said, "number")
+    return Hit(end, said, "number")
+
+
+def _ascii(text: str) -> str:
+    return "".join(str(int(character)) for character in text)
+
+
+def _is_year(match: re.Match[str], whole: str, value: Decimal) -> bool:
+    return len(match["whole"]) == 4 and not match["part"] and not match["sign"] and 1100 <= value <= 2099
+
+
+def _num2words() -> Any:
+    import num2words
+
+    return num2words
+
+
+@lru_cache(maxsize=64)
+def _locale(language: str) -> str | None:
+    known = _num2words().CONVERTER_CLASSES
+    name = language.replace("-", "_")
+    if name in known:
+        return name
+    base = {"nb": "no", "nn": "no", "kk": "kz"}.get(language.split("-")[0], language.split("-")[0])
+    return base if base in known else None
+
+
+def _words(value: Decimal, language: str, kind: str) -> str | None:
+    locale = _locale(language)
+    if locale is None:
+        return None
+    number = int(value) if value == value.to_integral_value() and kind != "decimal" else value
+    return _attempt(number, locale, kind) or _attempt(number, locale, "cardinal")
+
+
+def _attempt(number: int | Decimal, locale: str, kind: str) -> str | None:
+    try:
+        return str(_num2words().num2words(number, lang=locale, to=kind)).strip() or None
+    except Exception:  # num2words raises whatever its locale happens to: the digits are left to the engine then
+        return None
+
+
+def _money(value: Decimal, language: str, code: str) -> str | None:
+    locale = _locale(language)
+    if locale is None:
+        return None
+    try:
+        if value == value.to_integral_value():
+            return _whole_money(value, locale, code)
+        said = _num2words().num2words(value, lang=locale, to="currency", currency=code)
+    except Exception:  # the locale does not know this currency
+        return None
+    return str(said).replace(",", "").strip() or None
+
+
+def _whole_money(value: Decimal, locale: str, code: str) -> str | None:
+    """Without `and no cents`."""
+    converter = _num2words().CONVERTER_CLASSES[locale]
+    forms = converter.CURRENCY_FORMS.get(code)
+    if not forms:
+        return None
+    return f"{_num2words().num2words(int(value), lang=locale)} {converter.pluralize(abs(int(value)), forms[0])}"

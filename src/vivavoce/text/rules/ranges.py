@@ -1,0 +1,34 @@
+"""Ranges and scores: from one number to another."""
+
+from __future__ import annotations
+
+import re
+
+from .hit import Hit, Source
+from .numbers import NUMBER, decimal, digits, ordinal, year
+
+__all__ = ["number_range"]
+
+YEARS = re.compile(r"((?:1[0-9]|20)[0-9]{2})[ ]?[-–—/][ ]?((?:1[0-9]|20)[0-9]{2}|[0-9]{2})(?![0-9A-Za-z]|[-/.][0-9])")
+ORDINALS = re.compile(r"([0-9]{1,3})(?:st|nd|rd|th)?[ ]?[-–—][ ]?([0-9]{1,3})(?:st|nd|rd|th)(?![0-9A-Za-z])")
+NUMBERS = re.compile(rf"({NUMBER})(?:-|[ ]?[–—][ ]?)({NUMBER})(?![0-9]|[-/][0-9]|[ ]?=)")
+RATIO = re.compile(r"([0-9]{1,4}):([0-9]{1,4})(?![0-9:])")
+
+
+def number_range(source: Source, at: int) -> Hit | None:
+    """`5–7` is `five to seven`, `1990-95` is `nineteen ninety to ninety-five`, `16:9` is `sixteen to nine`."""
+    text = source.text
+    if match := YEARS.match(text, at):
+        first, last = match[1], match[2]
+        if len(last) == 4 or int(last) > int(first[2:]):
+            second = year(int(last)) if len(last) == 4 else decimal(last)
+            return Hit(match.end(), f"{year(int(first))} to {second}", "range")
+    if match := ORDINALS.match(text, at):
+        return Hit(match.end(), f"{ordinal(int(match[1]))} to {ordinal(int(match[2]))}", "range")
+    if match := NUMBERS.match(text, at):
+        if len(match[2]) > 2 and match[2][0] == "0" and match[2].isdigit():
+            return Hit(match.end(), f"{digits(match[1])}, {digits(match[2])}", "digits")
+        return Hit(match.end(), f"{decimal(match[1])} to {decimal(match[2])}", "range")
+    if match := RATIO.match(text, at):
+        return Hit(match.end(), f"{decimal(match[1])} to {decimal(match[2])}", "ratio")
+    return None

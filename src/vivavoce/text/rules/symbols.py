@@ -1,0 +1,119 @@
+"""Signs that stand alone: mathematics, marks, Greek letters."""
+
+from __future__ import annotations
+
+import re
+
+from .hit import Hit, Source
+from .numbers import NUMBER, cardinal, decimal, ordinal
+
+__all__ = ["named_sign", "power", "signed"]
+
+SIGNS = {
+    "=": "equals", "+": "plus", "−": "minus", "×": "times", "÷": "divided by", "≤": "is less than or equal to",
+    "≥": "is greater than or equal to", "<": "is less than", ">": "is greater than", "≠": "is not equal to",
+    "≈": "is about", "≡": "is identical to", "∝": "is proportional to", "±": "plus or minus", "√": "the square root of",
+    "∞": "infinity", "∑": "the sum of", "∏": "the product of", "∫": "the integral of", "∂": "partial", "∈": "in",
+    "∉": "not in", "∪": "union", "∩": "intersection", "∅": "the empty set", "∀": "for all", "∃": "there exists",
+    "→": "to", "⇒": "implies", "⇔": "if and only if", "↔": "to and from", "←": "from", "¬": "not", "∧": "and", "∨": "or",
+    "&": "and", "@": "at", "#": "hash", "%": "percent", "‰": "per mille", "°": "degrees", "§": "section", "¶": "paragraph",
+    "№": "number", "~": "about", "∼": "about", "·": "times", "⋅": "times", "∙": "times", "*": "times", "^": "to the power of",
+    "€": "euros", "£": "pounds", "¥": "yen", "$": "dollars", "¢": "cents", "†": "", "‡": "", "©": "", "®": "", "™": "",
+    "\\": "backslash", "_": "", "|": "", "`": "", "•": "", "■": "", "▪": "", "●": "", "…": "…",
+}  # fmt: skip
+GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
+    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ο": "omicron", "π": "pi", "ρ": "rho",
+    "σ": "sigma", "ς": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega", "µ": "mu",
+    "Γ": "gamma", "Δ": "delta", "Θ": "theta", "Λ": "lambda", "Ξ": "xi", "Π": "pi", "Σ": "sigma", "Φ": "phi", "Ψ": "psi",
+    "Ω": "omega",
+}  # fmt: skip
+SEVERAL = {
+    "<=": "is less than or equal to", ">=": "is greater than or equal to", "!=": "is not equal to", "==": "equals",
+    "=>": "implies", "->": "to", "-->": "to", "<-": "from", "<->": "to and from", "+/-": "plus or minus", "&&": "and",
+    "||": "or", "**": "to the power of", "~=": "is about", "...": "…", ":=": "is defined as", "===": "equals",
+    "<<": "is much less than", ">>": "is much greater than", "++": "plus plus", "//": "slash slash", "--": "—",
+}  # fmt: skip
+MULTI = re.compile("|".join(re.escape(sign) for sign in sorted(SEVERAL, key=len, reverse=True)))
+SIGNED = re.compile(r"([-−–+±~≈<>≤≥])[ ]?(?=[0-9.$€£¥])")
+SIGN_WORDS = {
+    "-": "minus", "−": "minus", "–": "minus", "+": "plus", "±": "plus or minus", "~": "about", "≈": "about", "<": "less than",
+    ">": "more than", "≤": "at most", "≥": "at least",
+}  # fmt: skip
+POWER = re.compile(
+    r"([A-Za-z]|[0-9]{1,9}(?:\.[0-9]{1,9})?|\))?(?:\^\(?([-−]?[0-9]{1,4}|[a-z])\)?|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|ⁿ))(?![0-9A-Za-z])"
+)
+SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
+NUMBER_SIGN = re.compile(r"#(?=[0-9])")
+LANGUAGES = re.compile(r"(?:C\+\+|[CF]#|[A-Z]\+(?![0-9A-Za-z+])|[A-F]-(?=[\s.,;:!?)]|$))")
+OPERAND_BEFORE = re.compile(r"(?:[0-9)%]|(?<![A-Za-z])[A-Za-z])[ ]$|[0-9)]$")
+EXPONENT = re.compile(
+    rf"({NUMBER})(?:[ ]?[x×·*][ ]?10(?:\^([-−+]?[0-9]{{1,3}})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))|[eE]([-+]?[0-9]{{1,3}}))(?![0-9A-Za-z])"
+)
+
+
+def power(source: Source, at: int) -> Hit | None:
+    """`x^2` and `x²` are `x squared`, `10⁻³` is `ten to the minus third`, `6.02e23` is said in full."""
+    text = source.text
+    if match := EXPONENT.match(text, at):
+        raised = (match[2] or match[3] or match[4]).translate(SUPER).replace("−", "-")
+        value = int(raised)
+        said = f"{decimal(match[1])} times ten to the {'minus ' if value < 0 else ''}{cardinal(abs(value))}"
+        return Hit(match.end(), said, "math")
+    match = POWER.match(text, at)
+    if match is None:
+        return None
+    if not match[1] and text[max(0, at - 2) : at].isalpha() and at > 1 and match[3]:
+        return Hit(match.end(), "", "footnote")
+    base, raised = match[1] or "", (match[2] or match[3]).translate(SUPER).replace("−", "-")
+    said = decimal(base) if base and base[0].isdigit() else base.strip(")")
+    return Hit(match.end(), f"{said} {_raised(raised)}".strip(), "math")
+
+
+def _raised(text: str) -> str:
+    if text.isalpha():
+        return f"to the {text}"
+    value = int(text)
+    if value in (2, 3):
+        return "squared" if value == 2 else "cubed"
+    return f"to the minus {ordinal(-value)}" if value < 0 else f"to the {ordinal(value)}"
+
+
+def signed(source: Source, at: int) -> Hit | None:
+    """A sign before a number: `-5`, `±3`, `~20`, `>100`; between operands it is an operation."""
+    text = source.text
+    if match := NUMBER_SIGN.match(text, at):
+        return Hit(match.end(), "number", "number sign")
+    match = SIGNED.match(text, at)
+    if match is None:
+        return None
+    sign, spaced = match[1], match.end() - at > 1
+    if OPERAND_BEFORE.search(text, max(0, at - 3), at):
+        word = "minus" if sign in "-−" else "to" if sign == "–" else SIGNS.get(sign, SIGN_WORDS[sign])
+        return Hit(match.end(), word, "math")
+    if spaced and sign in "-–":
+        return None
+    if at and text[at - 1].isalnum():
+        return None
+    return Hit(match.end(), SIGN_WORDS[sign], "math")
+
+
+def named_sign(source: Source, at: int) -> Hit | None:
+    """Any other sign by its name; decorations say nothing."""
+    text = source.text
+    if match := LANGUAGES.match(text, at):
+        names = {"+": "plus", "#": "sharp", "-": "minus"}
+        said = [names.get(character, character) for character in match.group()]
+        return Hit(match.end(), " ".join(said), "sign")
+    if match := MULTI.match(text, at):
+        said_sign = SEVERAL[match.group()]
+        return Hit(match.end(), said_sign, "dash" if said_sign in "—…" else "math")
+    character = text[at]
+    if (
+        character in GREEK
+        and not text[at + 1 : at + 2].isalpha()
+        and not (at and text[at - 1].isalpha() and text[at - 1] > "ʯ")
+    ):
+        return Hit(at + 1, GREEK[character], "greek")
+    said_one = SIGNS.get(character)
+    return None if said_one is None else Hit(at + 1, said_one, "math")
