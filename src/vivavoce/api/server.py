@@ -30,8 +30,8 @@ def serve(settings: Settings) -> None:
     beyond loopback, a port that is taken, a key file or lexicon that cannot be read.
     """
     settings.check_bind()
-    configure_logs(settings.log_level, settings.log_format)
     listener = _listen(settings)
+    configure_logs(settings.log_level, settings.log_format)
     try:
         app = create_app(settings, on_ready=lambda: _say_where(settings, listener))
         server = _DrainingServer(app, settings)
