@@ -138,8 +138,8 @@ class Studio:
     async def explain(self, request: Request) -> Response:
         text = (await request.json())["input"]
         at = text.find("$5")
-        parts = [{"start": 0, "end": at, "words": text[:at].strip(), "rule": "plain"}] if at else []
-        parts.append({"start": at, "end": at + 2, "words": "five dollars", "rule": "currency"})
+        parts = [{"start": 0, "end": at, "source": text[:at], "words": text[:at], "rule": "plain"}] if at else []
+        parts.append({"start": at, "end": at + 2, "source": "$5", "words": "five dollars", "rule": "currency"})
         return self.refused(request) or JSONResponse(
             {"segments": [{"text": text, "start": 0, "end": len(text), "parts": parts}]}
         )
@@ -193,7 +193,7 @@ def event(data: dict[str, Any]) -> bytes:
 
 
 @contextlib.contextmanager
-def serving(app: ASGIApp) -> Iterator[str]:
+def served(app: ASGIApp) -> Iterator[str]:
     """Serve an app on a free port of loopback from a thread; gives its address."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -225,9 +225,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
+def serving() -> Callable[[ASGIApp], contextlib.AbstractContextManager[str]]:
+    """Serves an app of the test's own."""
+    return served
+
+
+@pytest.fixture(scope="session")
 def studio_server() -> Iterator[Studio]:
     studio = Studio()
-    with serving(studio.app()) as url:
+    with served(studio.app()) as url:
         studio.url = url
         yield studio
 

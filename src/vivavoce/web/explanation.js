@@ -56,14 +56,16 @@ export class Explanation {
 
   #segment(segment) {
     const item = element("li");
-    item.append(...segment.parts.flatMap((part) => [this.#part(part), " "]));
+    for (const part of segment.parts) {
+      if (!isPunctuation(part.words)) item.append(" ");
+      item.append(this.#part(part));
+    }
     return item;
   }
 
   #part(part) {
-    const words = part.words || (part.pause_ms ? `pause ${(part.pause_ms / 1000).toLocaleString("en")} s` : "not spoken");
-    const shown = element("span", part.words ? "part" : "part source", words);
-    if (part.rule !== "plain") {
+    const shown = element(part.words || part.pause_ms ? "span" : "s", "part", shownFor(part));
+    if (part.words !== part.source) {
       shown.classList.add("changed");
       shown.tabIndex = 0;
       shown.append(element("span", "rule", part.rule));
@@ -73,6 +75,16 @@ export class Explanation {
     for (const type of ["pointerleave", "blur"]) shown.addEventListener(type, () => this.editor.unpeek());
     return shown;
   }
+}
+
+/** The words; a pause by its length; what is left out as it stands in the text. */
+function shownFor({ words, pause_ms: pauseMs, source }) {
+  if (words) return words;
+  return pauseMs ? `pause ${(pauseMs / 1000).toLocaleString("en")} s` : source.trim();
+}
+
+function isPunctuation(words) {
+  return /^\p{P}+$/u.test(words);
 }
 
 function element(name, className = "", text = "") {

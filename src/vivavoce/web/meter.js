@@ -32,7 +32,7 @@ export class Meter {
     this.#samples ??= new Float32Array(analyser.fftSize);
     analyser.getFloatTimeDomainData(this.#samples);
     const power = this.#samples.reduce((sum, sample) => sum + sample * sample, 0) / this.#samples.length;
-    return Math.min(1, Math.sqrt(power) * 4);
+    return Math.min(1, (Math.sqrt(power) * 5) ** 0.8);
   }
 
   #paint() {

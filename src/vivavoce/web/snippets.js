@@ -19,10 +19,11 @@ export function snippets(baseUrl, { voice = "alloy" } = {}, keyed = false) {
     'speech.write_to_file("hello.mp3")',
   ];
   const curl = [
-    `curl ${base}/audio/speech -o hello.mp3 \\`,
+    `curl ${base}/audio/speech \\`,
     ...(keyed ? ['  -H "Authorization: Bearer $VIVAVOCE_KEY" \\'] : []),
     "  -H 'Content-Type: application/json' \\",
-    `  -d '{"voice": "${voice}", "input": "Hello there."}'`,
+    `  -d '{"voice": "${voice}", "input": "Hello there."}' \\`,
+    "  -o hello.mp3",
   ];
   return { python: python.join("\n"), curl: curl.join("\n") };
 }

@@ -78,7 +78,7 @@ function group(label, voices) {
   const element = document.createElement("optgroup");
   element.label = label;
   for (const voice of voices) {
-    const one = option(voice.name, voice.about ? `${voice.name} (${voice.about})` : voice.name);
+    const one = option(voice.name, voice.gender ? `${voice.name} (${voice.gender})` : voice.name);
     one.disabled = !voice.ready;
     if (!voice.ready) one.textContent += " (not installed)";
     element.append(one);

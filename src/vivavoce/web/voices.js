@@ -1,7 +1,7 @@
 /** What GET /v1/audio/voices says, in the order a person looks for it. No DOM. */
 
 /**
- * @typedef {{name: string, language: string, engine: string, ready: boolean, about: string, hint: string}} Voice
+ * @typedef {{name: string, language: string, engine: string, ready: boolean, gender: string, hint: string}} Voice
  */
 
 /**
@@ -13,8 +13,8 @@ export function voicesOf(answer) {
   return [...voices.filter((voice) => voice.ready), ...voices.filter((voice) => !voice.ready)];
 }
 
-function voiceOf({ name, language, engine, ready, gender, description, hint }) {
-  return { name, language, engine, ready, about: [gender, description].filter(Boolean).join(", "), hint: hint ?? "" };
+function voiceOf({ name, language, engine = "", ready = true, gender = "", hint = "" }) {
+  return { name, language, engine, ready, gender, hint };
 }
 
 /** The language without its region: `en` of `en-GB`. */
