@@ -2,41 +2,136 @@
 
 from __future__ import annotations
 
-import re
-
+from .abbreviations import sentence_rules
 from .segment import Segment
+from .split_length import cut, weigh
+from .split_marks import SPEAKABLE
+from .split_scanner import FENCE, Scanner
+from .split_stops import HOLD, NO
 
 __all__ = ["Splitter"]
 
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+(?=\S)|[。！？]+[」』”）]*(?=\S)|\n\s*\n(?=\S)")
+MAX_CHARS = 280
+# Shorter neighbours are spoken together, about two seconds of speech.
+_SHORT_CHARS = 30
+# A short sentence does not wait for a neighbour longer than this.
+_JOINED_CHARS = 150
 
 
 class Splitter:
-    """Cut a text into sentences while it arrives; the way it is cut into pieces changes nothing."""
+    """Cut a text into sentences while it arrives; however it is cut into pieces, the segments are the same.
 
-    def __init__(self, language: str = "en", join_short: bool = True) -> None:
+    A segment leaves as soon as the characters behind it make its end certain, the white space behind a sentence going
+    with it. Segments follow each other without gap or overlap and hold every character fed. Each has something to
+    speak; only a text that has nothing at all gives one segment without, when it is flushed.
+
+    `language` is a BCP 47 tag; one without rules of its own is read by the common ones. With `join_short`, sentences
+    under about two seconds join the next in their paragraph, the first of a text never; without, each is a segment.
+    A sentence over `max_chars` (letters of Latin script; a Chinese character counts three, kana and Hangul two) is
+    cut behind a clause, else at a space, else between two characters; never in a number, address, tag or code fence.
+    With `eager`, the first segment may end behind a clause of three words.
+
+    Work is linear in the text, and memory holds one segment, or one open code fence.
+    """
+
+    def __init__(
+        self, language: str = "en", join_short: bool = True, *, max_chars: int = MAX_CHARS, eager: bool = False
+    ) -> None:
         self.language = language
         self.join_short = join_short
-        self._text = ""
-        self._start = 0
+        self.max_chars = max(20, max_chars)
+        self.eager = eager
+        self._scanner = Scanner(sentence_rules(language), self.max_chars)
+        self._pending: list[str] = []
+        self._pending_tail = ""
+        self._waits_for = 0
+        self._base = 0  # offset of the scanner's text in everything fed
+        self._from = 0  # where the next segment begins in the scanner's text
+        self._begin_text()
+
+    def _begin_text(self) -> None:
+        self._first = True
+        self._scanner.eager = self.eager
+        self._scanner.begin(self._from)
 
     def feed(self, piece: str) -> list[Segment]:
         """Take the next characters; give the segments that are now certain."""
-        self._text += piece
-        segments: list[Segment] = []
-        start = 0
-        for match in _END.finditer(self._text):
-            segments.append(Segment(self._text[start : match.end()], self._start + start, self._start + match.end()))
-            start = match.end()
-        self._text = self._text[start:]
-        self._start += start
-        return segments
+        if not piece or not self._wakes(piece):
+            return []
+        self._scanner.text += "".join(self._pending) + piece if self._pending else piece
+        self._pending.clear()
+        return self._advance(False)
 
     def flush(self) -> list[Segment]:
-        """End the text; give what is left."""
-        if not self._text:
-            return []
-        last = Segment(self._text, self._start, self._start + len(self._text))
-        self._text = ""
-        self._start = last.end
-        return [last]
+        """End the text and give what is left of it. What is fed afterwards is a new text; offsets go on counting."""
+        self._scanner.text += "".join(self._pending)
+        self._pending.clear()
+        self._waits_for = 0
+        segments = self._advance(True)
+        if self._from < len(self._scanner.text):
+            segments.append(self._segment(len(self._scanner.text)))
+            self._forget()
+        self._begin_text()
+        return segments
+
+    def _wakes(self, piece: str) -> bool:
+        """Whether the piece can change anything; if not, it is only kept."""
+        if self._waits_for == HOLD:
+            wakes = SPEAKABLE.search(piece) is not None
+        elif self._waits_for == FENCE:
+            fence = self._scanner.fence
+            tail = self._pending_tail + piece
+            wakes = fence in tail
+            self._pending_tail = tail[1 - len(fence) :]
+        else:
+            return True
+        if not wakes:
+            self._pending.append(piece)
+        return wakes
+
+    def _advance(self, final: bool) -> list[Segment]:
+        scanner = self._scanner
+        segments: list[Segment] = []
+        while scanner.start < len(scanner.text):
+            end = scanner.next_end(final)
+            if self._from < scanner.start and max(end, scanner.at) > self._from + _JOINED_CHARS:
+                self._emit(segments, scanner.start)
+            if end == NO:
+                end = self._cut(final)
+            if end < 0:
+                self._waits_for = end
+                self._pending_tail = scanner.text[1 - len(scanner.fence) :] if end == FENCE else ""
+                break
+            self._end_sentence(segments, end)
+        self._forget()
+        return segments
+
+    def _cut(self, final: bool) -> int:
+        """Where a sentence over the limit is cut; held while nothing behind it can be spoken."""
+        scanner = self._scanner
+        end = cut(scanner.text, scanner.measured_from, scanner.over)
+        if SPEAKABLE.search(scanner.text, end):
+            return end
+        return len(scanner.text) if final else HOLD
+
+    def _end_sentence(self, segments: list[Segment], end: int) -> None:
+        scanner = self._scanner
+        self._waits_for = 0
+        short = weigh(scanner.text, self._from, end) < _SHORT_CHARS
+        if not (self.join_short and not self._first and short) or scanner.text[end - 1] == "\n":
+            self._emit(segments, end)
+        scanner.begin(end)
+
+    def _emit(self, segments: list[Segment], end: int) -> None:
+        segments.append(self._segment(end))
+        self._first = False
+        self._scanner.eager = False
+
+    def _segment(self, end: int) -> Segment:
+        start, self._from = self._from, end
+        return Segment(self._scanner.text[start:end], self._base + start, self._base + end)
+
+    def _forget(self) -> None:
+        self._scanner.forget(self._from)
+        self._base += self._from
+        self._from = 0

@@ -1,0 +1,76 @@
+"""Where lines end sentences: headings, list items, table rows, verses; and where they are only wrapped."""
+
+from __future__ import annotations
+
+import re
+
+from .abbreviations import SentenceRules
+from .split_marks import BREAKS, OPENERS, WORD
+from .split_stops import NO, WAIT, spoken_after
+
+__all__ = ["Marker", "line_ends", "next_marker"]
+
+# A line this short, with a capital on the next, is a title, a verse or an address; prose is wrapped later.
+_VERSE_CHARS = 45
+
+_LINE_BREAK = re.compile(rf"\s*[{BREAKS}]")
+_EMPTY_LINE = re.compile(r"(?:\r\n|[\n\r\x85\u2028])[^\S\n\r\x85\u2028]*[\n\r\x85\u2028]|\u2029")
+_NEW_BLOCK = re.compile(r"[ \t]*(?:[-*+•⁃‣◦▪●○–—][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|>|\||```|~~~)")
+_MAYBE_BLOCK = re.compile(r"[ \t]*(?:[-*+•⁃‣◦▪●○–—]|\d{1,3}[.)]?|#{1,6}|`{1,2}|~{1,2})?\Z")
+_OWN_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\|)")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•⁃‣◦▪●○][ \t]|\d{1,3}[.)][ \t])")
+
+Marker = tuple[str, str]  # what numbers the item ("3", "c"), and what follows the number (".", ")", ".)")
+
+
+def line_ends(text: str, start: int, at: int, final: bool, rules: SentenceRules) -> int:
+    """Where the next sentence begins if the line break at `at` ends one, or NO, WAIT, HOLD."""
+    after = _LINE_BREAK.match(text, at).end()  # type: ignore[union-attr]
+    lead = spoken_after(text, after, final)
+    if lead < 0 or lead == len(text):
+        return lead
+    if _EMPTY_LINE.search(text, at, lead):
+        return after
+    if not final and _MAYBE_BLOCK.match(text, after):
+        return WAIT
+    if _NEW_BLOCK.match(text, after):
+        return after
+    line = text[max(start, at - 200) : at].rstrip()
+    line = line[max(line.rfind(mark) for mark in "\n\r\u2028") + 1 :]
+    if _OWN_LINE.match(line):
+        return after
+    letter = text[lead]
+    if not line or line[-1] in ".!?…,;-،、，；" or letter.islower():
+        return NO
+    if line[-1] in ":：":
+        return after
+    if _ITEM.match(line):
+        return NO if text[after] in " \t" else after
+    last = line.split()[-1].lower().strip(OPENERS)
+    if len(line) >= _VERSE_CHARS or last in rules.open_words:
+        return NO
+    word = WORD.match(text, lead)
+    return after if word or letter.isdigit() else NO
+
+
+def next_marker(token: str, style: str, known: Marker | None, heads: bool, text: str, at: int) -> Marker | None:
+    """The list marker that `token` is, standing before `at`, or None where it is none.
+
+    It is one at the head of a sentence (`heads`), `1` behind a colon, or where it continues `known`.
+    """
+    if len(token) > 3 or not token.isalnum() or not token.isascii():
+        return None
+    number = token.isdigit()
+    if not number and len(token) > 1:
+        return None
+    before = text[max(0, at - len(token) - 24) : at - len(token)].rstrip()
+    if heads and (number or style != "."):
+        return (token, style)
+    if heads and token.islower():
+        return (token, style)
+    if token == "1" and before.endswith((":", "：")):
+        return (token, style)
+    if known is None or known[1] != style:
+        return None
+    follows = str(int(known[0]) + 1) if known[0].isdigit() and number else chr(ord(known[0][0]) + 1)
+    return (token, style) if token == follows else None

@@ -1,0 +1,352 @@
+"""Finds, in text that is still arriving, where its sentences end."""
+
+from __future__ import annotations
+
+import re
+
+from .abbreviations import SentenceRules
+from .split_length import overrun
+from .split_lines import Marker, line_ends, next_marker
+from .split_marks import (
+    BREAKS,
+    BULLETS,
+    CLAUSE_MARKS,
+    CLOSERS,
+    FIRM,
+    GAP,
+    NESTS,
+    OPEN_TAIL,
+    OPENERS,
+    PARTNERS,
+    RUN,
+    SPACED_DOTS,
+    SPEAKABLE,
+    TAG,
+    is_wide,
+)
+from .split_stops import HOLD, NO, WAIT, Stop, ends, spoken_after, token_before
+
+__all__ = ["FENCE", "Scanner"]
+
+FENCE = -4  # only the end of a code fence will tell
+
+# A quotation or parenthesis keeps its sentences together up to this length; a longer or unclosed one does not.
+_NEST_CHARS = 200
+_CODE_CHARS = 200
+_PHRASE_CHARS = 40
+_EAGER_WORDS = 3
+_LEAD_CHARS = 16
+
+_ENDING_TAG = re.compile(r"(?:/(?:p|s|li|h[1-6]|div|tr|blockquote|speak)|br\s*/?)\s*\Z", re.IGNORECASE)
+_WHOLE_TAG = re.compile(r"(say-as|sub|phoneme|w)\b[^<>]*(?<!/)\Z", re.IGNORECASE)
+_MAYBE_TAG = re.compile(r"<(?:[A-Za-z/!?][^<>]{0,400})?\Z")
+_LINE_LEFT = re.compile(r"[ \t]*(?:\r\n|[\n\r])")
+_NEWLINES = frozenset(BREAKS)
+_STOPS = frozenset("….!?‥‼⁇⁈⁉" + FIRM)
+_CLOSING = frozenset("".join(PARTNERS.values()))
+# What counts in front of the first character that can be spoken.
+_LEADING = frozenset(PARTNERS) | frozenset("<`~")
+_CLAUSES = frozenset(CLAUSE_MARKS + "—")
+_STYLES = re.compile(r"\.\)|[.)]")
+
+
+class Scanner:
+    """Holds the text that is not yet spoken for, and where in it the search stands.
+
+    `text` may grow at its end between calls; `start` is where the sentence begins, `measured_from` where its length
+    counts from (behind what cannot be spoken and the last code fence). No sentence ends before `at` any more. `fence`
+    is what closes the code fence that is open when `next_end` says FENCE.
+    """
+
+    __slots__ = (
+        "_candidate", "_marker", "_nest", "_spoken", "at", "eager", "fence", "max_chars", "measured_from", "over",
+        "rules", "start", "text",
+    )  # fmt: skip
+
+    def __init__(self, rules: SentenceRules, max_chars: int) -> None:
+        self.rules = rules
+        self.max_chars = max_chars
+        self.text = ""
+        self.eager = False
+        self.fence = ""
+        self._marker: Marker | None = None
+        self.begin(0)
+
+    def begin(self, start: int) -> None:
+        """Start the next sentence at `start`."""
+        self.start = start
+        self.measured_from = start
+        self.over = -1
+        self.at = start
+        self._spoken = -1
+        self._nest: tuple[tuple[str, int], ...] = ()
+        self._candidate = self.rules.eager_candidate if self.eager else self.rules.candidate
+
+    def forget(self, chars: int) -> None:
+        """Drop that many characters from the head of the text; they must lie before `start`."""
+        if not chars:
+            return
+        self.text = self.text[chars:]
+        self.start -= chars
+        self.measured_from -= chars
+        self.at -= chars
+        self._spoken = max(-1, self._spoken - chars)
+        self._nest = tuple((mark, at - chars) for mark, at in self._nest)
+
+    def next_end(self, final: bool) -> int:
+        """Where the sentence ends: a place in `text`, `NO` where it is longer than `max_chars`, or what it waits for.
+
+        After NO, the limit lies at `over`.
+        """
+        text = self.text
+        if self._spoken < 0:
+            first = SPEAKABLE.search(text, self.at)
+            if first is None:
+                self.at = max(self.start, len(text) - _LEAD_CHARS)
+                return len(text) if final else HOLD
+            self._spoken = self.measured_from = first.start()
+            self.at = max(self.start, self._spoken - _LEAD_CHARS)
+        measured_from = -1
+        while True:
+            if measured_from != self.measured_from:
+                measured_from = self.measured_from
+                over = self.over = overrun(text, measured_from, self.max_chars)
+            match = self._candidate.search(text, self.at, over + 1 if over >= 0 else len(text))
+            if match is None:
+                if over >= 0:
+                    return NO
+                self.at = len(text)
+                return self.at if final else WAIT
+            verdict = self._judge(match.start(), final)
+            if verdict != NO:
+                return verdict
+
+    def _judge(self, at: int, final: bool) -> int:
+        text = self.text
+        mark = text[at]
+        if at < self._spoken and mark not in _LEADING:
+            self.at = at + 1
+            return NO
+        if mark in _STOPS or (mark in self.rules.extra_stops and self._extra(at, final)) or text[at : at + 2] == "፡፡":
+            return self._stop(at, final)
+        if mark in _NEWLINES:
+            return self._line(at, final)
+        if mark in "`~":
+            return self._code(at, final)
+        if mark == "፡" and at + 1 == len(text) and not final:
+            return WAIT
+        if mark == "<":
+            return self._tag(at, final)
+        if mark == " ":
+            return self._phrase(at, final)
+        if mark in BULLETS:
+            return self._bullet(at, final)
+        if self.eager and mark in _CLAUSES:
+            return self._clause(at, final)
+        if mark == ")" and not self._nest and (verdict := self._item(at, final)) != NO:
+            return verdict
+        if mark in PARTNERS or mark in _CLOSING:
+            self._turn(mark, at)
+        if self.at <= at:
+            self.at = at + 1
+        return NO
+
+    # Stops ---------------------------------------------------------------------------------------------------------
+
+    def _extra(self, at: int, final: bool) -> bool:
+        """Whether a mark that ends sentences in this language only (`:` in Armenian) stands behind a word."""
+        after = self.text[at + 1 : at + 2]
+        return not after or after.isspace() or after in "\"'”»)"
+
+    def _stop(self, at: int, final: bool) -> int:
+        text = self.text
+        if text[at] == "." and (verdict := self._item(at, final)) != NO:
+            return verdict
+        if self.at > at:
+            return NO
+        run = self._run(at)
+        after = CLOSERS.match(text, run).end()  # type: ignore[union-attr]
+        if not final and (after == len(text) or (text[after] in "[<" and OPEN_TAIL.match(text, after))):
+            return WAIT
+        nest = self._after_closing(text[run:after])
+        while nest:
+            closed = self._will_close(nest[-1], after, final)
+            if closed == WAIT:
+                return WAIT
+            if closed:
+                self._nest = nest
+                self.at = after
+                return NO
+            nest = nest[:-1]
+        verdict = ends(Stop(text, self.start, at, run, after, final), self.rules)
+        if verdict == NO:
+            self._nest = nest
+            self.at = after
+        return verdict
+
+    def _run(self, at: int) -> int:
+        text = self.text
+        if text[at] == "." and (at == self.start or text[at - 1].isspace()) and (dots := SPACED_DOTS.match(text, at)):
+            return dots.end()
+        run = RUN.match(text, at)
+        return run.end() if run else at + (2 if text[at] == "፡" else 1)
+
+    def _after_closing(self, closers: str) -> tuple[tuple[str, int], ...]:
+        nest = self._nest
+        for mark in closers:
+            if nest and mark in PARTNERS[nest[-1][0]]:
+                nest = nest[:-1]
+        return nest
+
+    def _will_close(self, opened: tuple[str, int], after: int, final: bool) -> int:
+        mark, place = opened
+        end = place + _NEST_CHARS
+        match = NESTS[mark].search(self.text, after, end)
+        if match:
+            return match.group() in PARTNERS[mark]
+        return WAIT if len(self.text) < end and not final else 0
+
+    def _item(self, at: int, final: bool) -> int:
+        """Handle a stop that belongs to a list marker: `2.`, `2)`, `2.)` or `b.` among others."""
+        text = self.text
+        token = token_before(text, self.start, at)
+        if not 0 < len(token) <= 3:
+            return NO
+        style = _STYLES.match(text, at).group()  # type: ignore[union-attr]
+        after = at + len(style)
+        head = at - len(token) <= self._spoken
+        marker = next_marker(token, style, self._marker, head, text, at)
+        if marker is None:
+            return NO
+        if after >= len(text):
+            return NO if final else WAIT
+        if not text[after].isspace():
+            return NO
+        if head:
+            self._marker = marker
+            self.at = after
+            return NO
+        spoken = spoken_after(text, after, final)
+        if spoken < 0:
+            return WAIT
+        if spoken == len(text) or not text[at - len(token) - 1].isspace() or not text[spoken].isalpha():
+            return NO
+        return at - len(token)
+
+    # Everything else -----------------------------------------------------------------------------------------------
+
+    def _line(self, at: int, final: bool) -> int:
+        verdict = line_ends(self.text, self.start, at, final, self.rules)
+        if verdict == NO:
+            self.at = at + 1
+        return verdict
+
+    def _breaks(self, place: int, final: bool) -> int:
+        """End the sentence at `place` once something behind it can be spoken."""
+        spoken = spoken_after(self.text, place, final)
+        return place if 0 <= spoken < len(self.text) else spoken
+
+    def _bullet(self, at: int, final: bool) -> int:
+        if self.text[at - 1].isspace():
+            return self._breaks(at, final)
+        self.at = at + 1
+        return NO
+
+    def _phrase(self, at: int, final: bool) -> int:
+        """A space between two Thai or Lao letters ends a phrase; they have no other stop."""
+        text = self.text
+        if at + 1 == len(text) and not final:
+            return WAIT
+        between = "\u0e01" <= text[at - 1] <= "\u0eff" and "\u0e01" <= text[at + 1 : at + 2] <= "\u0eff"
+        if between and at - self.start >= _PHRASE_CHARS:
+            return self._breaks(at + 1, final)
+        self.at = at + 1
+        return NO
+
+    def _clause(self, at: int, final: bool) -> int:
+        text = self.text
+        after = CLOSERS.match(text, at + 1).end()  # type: ignore[union-attr]
+        if after == len(text) and not final:
+            return WAIT
+        gap = GAP.match(text, after).end()  # type: ignore[union-attr]
+        said = text[self.start : at]
+        enough = len(said) >= 6 if said and is_wide(said[-1]) else len(said.split()) >= _EAGER_WORDS
+        if self._nest or not enough or (gap == after and text[at] not in "、，；："):
+            self.at = at + 1
+            return NO
+        return self._breaks(gap, final)
+
+    def _turn(self, mark: str, at: int) -> None:
+        """Open or close a quotation or parenthesis."""
+        nest = self._nest
+        before = self.text[at - 1] if at > self.start else " "
+        if nest and mark in PARTNERS[nest[-1][0]]:
+            if mark != "’" or not self.text[at + 1 : at + 2].isalnum():
+                self._nest = nest[:-1]
+        elif mark in PARTNERS and len(nest) < 8 and (mark in "([{（「『【《〈“„«" or not before.isalnum()):
+            if mark == '"' and not (before.isspace() or before in OPENERS or before in "-–—/"):
+                return
+            self._nest = (*nest, (mark, at))
+
+    def _tag(self, at: int, final: bool) -> int:
+        text = self.text
+        tag = TAG.match(text, at)
+        if tag is None:
+            if not final and _MAYBE_TAG.match(text, at):
+                return WAIT
+            self.at = at + 1
+            return NO
+        after = tag.end()
+        if _ENDING_TAG.match(tag[1]):
+            return self._breaks(GAP.match(text, after).end(), final)  # type: ignore[union-attr]
+        whole = _WHOLE_TAG.match(tag[1])
+        if whole:
+            end = text.find(f"</{whole[1]}>", after, after + 400)
+            if end < 0 and len(text) < after + 400 and not final:
+                return WAIT
+            after = end + len(whole[1]) + 3 if end >= 0 else after
+        self.at = after
+        return NO
+
+    def _code(self, at: int, final: bool) -> int:
+        text = self.text
+        mark = text[at]
+        after = at
+        while after < len(text) and text[after] == mark:
+            after += 1
+        if after == len(text) and not final:
+            return WAIT
+        ticks = text[at:after]
+        if len(ticks) >= 3 and (mark == "`" or at == self.start or text[at - 1] in BREAKS):
+            return self._fence(at, ticks, final)
+        if not self.rules.inline_code or mark == "~":
+            self.at = after
+            return NO
+        end = text.find(ticks, after, after + _CODE_CHARS)
+        line = text.find("\n", after, after + _CODE_CHARS)
+        if end < 0 and line < 0 and len(text) < after + _CODE_CHARS and not final:
+            return WAIT
+        self.at = end + len(ticks) if end >= 0 and (line < 0 or end < line) else after
+        return NO
+
+    def _fence(self, at: int, ticks: str, final: bool) -> int:
+        """A code fence is one atom; one that stands on its own lines is a sentence of its own."""
+        text = self.text
+        end = text.find(ticks, at + len(ticks))
+        if end < 0:
+            if not final:
+                self.fence = ticks
+                return FENCE
+            self.at = len(text)
+            return NO
+        after = end + len(ticks)
+        while after < len(text) and text[after] == ticks[0]:
+            after += 1
+        if after == len(text) and not final:
+            return WAIT
+        own_line = text[max(text.rfind("\n", self.start, at) + 1, self.start) : at].strip() == ""
+        if own_line and (line := _LINE_LEFT.match(text, after)):
+            return self._breaks(line.end(), final)
+        self.at = after
+        self.measured_from = after
+        return NO
