@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from .rules.ssml import PLAIN, Style
@@ -9,6 +10,7 @@ from .spoken import Part, Spoken
 
 __all__ = ["Builder"]
 
+SIMPLE = frozenset(",.;?!:")
 CLOSING_QUOTES = frozenset('")”»’」』）')
 
 
@@ -36,6 +38,48 @@ class Builder:
         """Go on with another stretch of the source."""
         self.origin = origin
         self.style = style
+
+    def run(self, text: str, at: int, plain: re.Pattern[str], special: frozenset[str]) -> int:
+        """Add plain words and the simple punctuation between them for as long as they last.
+
+        Group 1 of `plain` is the word after any spaces; a word in `special` ends the run. Answers where it ended.
+        """
+        match, out, parts, origin = plain.match, self.out, self.parts, self.origin
+        rate, language, voice = self.style.rate, self.style.language, self.style.voice
+        length, glue, found = self.length, self._glue, match(text, at)
+        first = at
+        while found is not None:
+            start, end = found.span(1)
+            word = found[1]
+            if "’" in word:
+                word = word.replace("’", "'")
+            if word.lower() in special:
+                break
+            if glue:
+                glue = False
+            else:
+                out.append(" ")
+                length += 1
+            out.append(word)
+            after = length + len(word)
+            last = origin[end - 1] + 1
+            parts.append(Part(origin[start], last, word, "plain", length, after, 0, None, rate, language, voice))
+            length, at = after, end
+            self._wordy = True
+            mark = text[end : end + 2]
+            if mark and mark[0] in SIMPLE and mark[1:] in ("", " ") and text[end + 2 : end + 3] != ".":
+                mark = mark[0]
+                out.append(mark)
+                here = origin[end]
+                parts.append(
+                    Part(here, here + 1, mark, "punctuation", length, length + 1, 0, None, rate, language, voice)
+                )
+                length, at = length + 1, end + 1
+                self._wordy = False
+            found = match(text, at)
+        if at > first:
+            self.length, self._glue, self.spaced = length, False, False
+        return at
 
     def word(self, start: int, end: int, words: str, rule: str, ipa: str | None = None) -> None:
         """Add a word, or several, set off by spaces; `start` and `end` count in the stretch."""

@@ -31,7 +31,9 @@ from .rules.web import address, handle
 __all__ = ["read_english"]
 
 LETTERS = "a-zß-öø-ÿ\u0101-\u024f\u1e00-\u1eff"
-PLAIN = re.compile(rf"(?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A)(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)")
+PLAIN = re.compile(
+    rf"[ ]*+((?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A))(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)"
+)
 SPACE = re.compile(r"\s+")
 MONTHS = str.split(
     "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november december"
@@ -63,22 +65,14 @@ def read_english(builder: Builder, text: str, british: bool, name_emoji: bool) -
     """Add the words of `text` to the builder. Linear in the text: every rule looks a bounded way ahead."""
     source = Source(text, british, text.isupper() and is_shouted(text))
     at, end = 0, len(text)
-    plain, space = PLAIN.match, SPACE.match
-    while at < end:
-        if match := plain(text, at):
-            stop = match.end()
-            found = match.group()
-            if found.lower().replace("’", "'") not in SPECIAL:
-                builder.word(at, stop, found.replace("’", "'") if "’" in found else found, "plain")
-                at = stop
-                continue
-        elif match := space(text, at):
+    while (at := builder.run(text, at, PLAIN, SPECIAL)) < end:
+        if match := SPACE.match(text, at):
             if "\n" in match.group():
                 builder.line_end(at + match.group().index("\n"))
             builder.spaced = True
             at = match.end()
-            continue
-        at = _special(builder, source, at, name_emoji)
+        else:
+            at = _special(builder, source, at, name_emoji)
 
 
 def _special(builder: Builder, source: Source, at: int, name_emoji: bool) -> int:

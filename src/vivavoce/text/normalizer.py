@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .builder import Builder
 from .english import read_english
@@ -118,9 +117,8 @@ def _base(language: str) -> str:
 
 
 def _moved(part: Part, origin: Sequence[int]) -> Part:
-    return replace(
-        part, start=origin[part.start], end=origin[part.end - 1] + 1 if part.end > part.start else origin[part.end]
-    )
+    end = origin[part.end - 1] + 1 if part.end > part.start else origin[part.end]
+    return part._replace(start=origin[part.start], end=end)
 
 
 def _covering(text: str, parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Part", "Spoken"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A stretch of the source and the words spoken for it.
 
     `[start, end)` is the span in the source text, in code points; `[out_start, out_end)` is where `words` stands in
     `Spoken.text`. `rule` names what decided (`plain`, `currency`, `pause`, …). A part that only waits has empty
-    `words` and a `pause_ms`. `ipa` overrides the pronunciation, `rate` multiplies the speed, `language` and `voice`
-    are set where markup asked for another one.
+    `words` and a `pause_ms`; one for markup or a dropped character has empty `words` and no pause. `ipa` overrides the
+    pronunciation, `rate` multiplies the speed, `language` and `voice` are set where markup asked for another one.
     """
 
     start: int

@@ -10,7 +10,8 @@ from .numbers import ONES
 __all__ = ["flood"]
 
 SHORTEST = 80
-REPEATED = re.compile(r"(\S{1,4}?)\1{30,}+")
+REPEATED = re.compile(r"(\S{1,4}?)\1{30}")
+WHOLE = re.compile(r"(\S{1,4}?)\1{30,}+")
 SPOKEN = {ord("0") + value: f" {name} " for value, name in enumerate(ONES[:10])}
 
 
@@ -22,6 +23,7 @@ def flood(source: Source, at: int) -> Hit | None:
     match = REPEATED.match(text, at)
     if match is None or match[1].isalpha():
         return None
+    match = WHOLE.match(text, at) or match
     unit = "".join(character if character.isalnum() and character.isascii() else " " for character in match[1])
     once = " ".join(unit.translate(SPOKEN).split())
     count = (match.end() - at) // len(match[1])
