@@ -1,7 +1,10 @@
 """What the tests of the command line share: a machine with only the players a test puts there."""
 
+import os
 import stat
 import sys
+import tempfile
+from dataclasses import dataclass
 
 import pytest
 
@@ -51,3 +54,64 @@ def players(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setitem(sys.modules, "sounddevice", None)
     return Bin(folder)
+
+
+@dataclass
+class Done:
+    """A command that ended."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+@pytest.fixture
+def one_line():
+    """Checks that a complaint is one line without a traceback, and gives it."""
+
+    def check(err):
+        lines = err.decode().strip().splitlines()
+        assert len(lines) == 1, lines
+        assert lines[0].startswith("vivavoce: ")
+        return lines[0]
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def voices_loaded():
+    """The machine's voices, loaded once for all tests."""
+    from vivavoce.engines.catalog import default_catalog
+
+    return default_catalog()
+
+
+@pytest.fixture
+def vivavoce(monkeypatch, capfdbinary):
+    """Run a command in this process, with `text` as its standard input, as `vivavoce …` would."""
+    kept = os.dup(0)
+
+    def run_command(*arguments, text=""):
+        from vivavoce.cli.app import run
+
+        with tempfile.TemporaryFile() as given:
+            given.write(text.encode())
+            given.seek(0)
+            os.dup2(given.fileno(), 0)
+        monkeypatch.setattr(sys, "stdin", os.fdopen(0, closefd=False))
+        monkeypatch.setattr(sys, "argv", ["vivavoce", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        out, err = capfdbinary.readouterr()
+        return Done(ended.value.code or 0, out, err)
+
+    yield run_command
+    os.dup2(kept, 0)
+    os.close(kept)
+
+
+@pytest.fixture
+def say(vivavoce, voices_loaded, monkeypatch):
+    """`vivavoce say` with the voices that are loaded already."""
+    monkeypatch.setattr("vivavoce.cli.casting.default_catalog", lambda **_: voices_loaded)
+    return lambda *arguments, text="": vivavoce("say", *arguments, text=text)

@@ -96,7 +96,7 @@ def _print(report: dict[str, Any]) -> None:
     """The summary for people, with what it depends on."""
     machine, numbers = report["hardware"], report["summary"]
     print(f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}")
-    threads = f", {report['engine_threads']} engine threads" if "engine_threads" in report else ""
+    threads = f", engine threads: {report['engine_threads']}" if "engine_threads" in report else ""
     print(
         f"{report['target']}, voice {report['voice']}{threads}: {numbers['requests']} requests, "
         f"{report['concurrency']} at a time, after {report['warm_up']} to warm up"

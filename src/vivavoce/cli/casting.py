@@ -13,14 +13,18 @@ from ..predictors.embedded import EmbeddedPredictor
 
 __all__ = ["Role", "cast"]
 
+# Speech for one listener: hibari needs no second core, and Kokoro waits half as long with one.
+USUAL_THREADS = {"hibari": 1, "kokoro": 2}
+
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A voice, its language, and the predictor that speaks it."""
+    """A voice, its language, the predictor that speaks it, and how many threads one phrase of it may use."""
 
     catalog: Catalog
     selection: Selection
     predictor: Predictor
+    engine_threads: int = 1
 
     @property
     def voice(self) -> str:
@@ -32,12 +36,6 @@ class Role:
         """The language of the text, a BCP 47 tag."""
         return self.selection.language
 
-    @property
-    def engine_threads(self) -> int | None:
-        """How many threads the engine gives to one phrase; None where that is not its own choice."""
-        threads = getattr(self.selection.engine, "threads", None)
-        return threads if isinstance(threads, int) else None
-
     def resolve(self, voice: str | None, language: str) -> str:
         """The voice that markup inside the text asks for. Raises UnknownVoice, UnsupportedLanguage."""
         return self.catalog.resolve(voice, None, language).voice.name
@@ -45,15 +43,16 @@ class Role:
 
 @asynccontextmanager
 async def cast(voice: str | None, language: str | None, *, threads: int | None = None) -> AsyncIterator[Role]:
-    """Choose the voice and load it; on leaving, its threads are gone.
+    """Choose the voice and load it; on leaving, its threads are gone. `threads` are those that one phrase may use.
 
     Raises UnknownVoice, UnsupportedLanguage, VoiceNotInstalled, ModelCorrupt.
     """
-    catalog = default_catalog() if threads is None else default_catalog(threads=threads, kokoro_threads=threads)
+    given = {name: threads or usual for name, usual in USUAL_THREADS.items()}
+    catalog = default_catalog(threads=given["hibari"], kokoro_threads=given["kokoro"])
     selection = catalog.resolve(voice, None, language)
-    predictor = EmbeddedPredictor(catalog, threads=threads)
+    predictor = EmbeddedPredictor(catalog)
     try:
         await predictor.load(selection.voice.name)
-        yield Role(catalog, selection, predictor)
+        yield Role(catalog, selection, predictor, given.get(selection.engine.name, 1))
     finally:
         await asyncio.to_thread(predictor.close)

@@ -102,7 +102,7 @@ def _print_paces(paces: list[dict[str, Any]]) -> None:
                 f"{first['p95']:.0f} ms",
                 f"{cached['p50']:.1f} ms",
                 f"{pace['rtf']['p50']:.3f}",
-                f"{pace['runs']} runs, {pace['threads'] or '?'} threads",
+                f"{pace['runs']} runs, threads: {pace['threads']}",
             ]
         )
     print_table(["ENGINE", "VOICE", "TEXT", "FIRST SOUND P50", "P95", "AGAIN P50", "TIME/AUDIO", "MEASURED WITH"], rows)

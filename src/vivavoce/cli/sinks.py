@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
-import wave
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol, Self
 
-from ..audio import Encoder, Samples, encoder_for, to_pcm16
+from ..audio import Encoder, Samples, encoder_for, to_pcm16, wav_header
 from .pipes import write_all
 from .speakers import Speakers
 
@@ -45,6 +46,16 @@ def sink_for(output: str | None, audio_format: str, rate_hz: int) -> Sink:
     if path.exists() and not path.is_file() and not path.is_dir():
         return DescriptorSink(path, audio_format, rate_hz)
     return FileSink(path, audio_format, rate_hz)
+
+
+@contextlib.contextmanager
+def _named(target: Path | str) -> Iterator[None]:
+    """Let an error of the system name the target that the user chose."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(target)
+        raise
 
 
 class SpeakerSink:
@@ -84,15 +95,19 @@ class DescriptorSink:
     ) -> None:
         try:
             if kind is None:
-                await write_all(self._fd, self._encoder.finish())
+                await self._send(self._encoder.finish())
         finally:
             self._encoder.close()
             if not isinstance(self._target, int):
                 os.close(self._fd)
 
     async def write(self, samples: Samples) -> None:
-        """Encode the samples and let them go."""
-        await write_all(self._fd, self._encoder.encode(samples))
+        """Encode the samples and let them go. Raises BrokenPipeError when the reader is gone."""
+        await self._send(self._encoder.encode(samples))
+
+    async def _send(self, data: bytes) -> None:
+        with _named("standard output" if isinstance(self._target, int) else self._target):
+            await write_all(self._fd, data)
 
 
 class FileSink:
@@ -105,51 +120,47 @@ class FileSink:
         self._path = path
         self._part = path.with_name(f".{path.name}.{os.getpid()}.part")
         self._rate_hz = rate_hz
-        self._encoder: Encoder | None = None
-        if audio_format != "wav":
-            self._encoder = encoder_for(audio_format, rate_hz, streamed=False)
+        self._wav = audio_format == "wav"
+        self._encoder = encoder_for("pcm" if self._wav else audio_format, rate_hz, streamed=self._wav)
         self._file: IO[bytes] | None = None
-        self._wave: wave.Wave_write | None = None
 
     async def __aenter__(self) -> Self:
         if self._path.is_dir():
-            raise IsADirectoryError(21, "is a directory", str(self._path))
-        try:
+            raise IsADirectoryError(errno.EISDIR, "is a directory", str(self._path))
+        with _named(self._path):
             self._file = open(self._part, "xb")  # noqa: SIM115, ASYNC230 - closed on exit; opening is not slow work
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(self._path)) from None
-        if self._encoder is None:
-            self._wave = wave.open(self._file, "wb")  # noqa: SIM115 - closed by _complete or _release
-            self._wave.setparams((1, 2, self._rate_hz, 0, "NONE", ""))
+            if self._wav:
+                self._file.write(wav_header(self._rate_hz, None))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None:
-                self._complete()
+            if kind is None and self._file is not None:
+                with _named(self._path):
+                    self._complete(self._file)
         finally:
+            self._encoder.close()
             if self._file is not None:
-                with contextlib.suppress(OSError, ValueError):
+                with contextlib.suppress(OSError):
                     self._file.close()
             self._part.unlink(missing_ok=True)
 
     async def write(self, samples: Samples) -> None:
         """Write the samples after those before. Raises OSError when the disk is full."""
-        if self._wave is not None:
-            self._wave.writeframesraw(to_pcm16(samples))
-        elif self._encoder is not None and self._file is not None:
-            self._file.write(self._encoder.encode(samples))
+        if self._file is not None:
+            with _named(self._path):
+                self._file.write(self._encoder.encode(samples))
 
-    def _complete(self) -> None:
-        if self._file is None:
-            return
-        if self._wave is not None:
-            self._wave.close()
-        elif self._encoder is not None:
-            self._file.write(self._encoder.finish())
-        self._file.close()
+    def _complete(self, file: IO[bytes]) -> None:
+        file.write(self._encoder.finish())
+        if self._wav:
+            header_bytes = len(wav_header(self._rate_hz, None))
+            data_bytes = file.tell() - header_bytes
+            file.seek(0)
+            file.write(wav_header(self._rate_hz, data_bytes))
+        file.close()
         with contextlib.suppress(OSError):
             os.chmod(self._part, stat.S_IMODE(self._path.stat().st_mode))
         os.replace(self._part, self._path)
