@@ -26,8 +26,11 @@ class Server(uvicorn.Server):
 
 
 @pytest.fixture(scope="session")
-def app():
-    return create_app(Settings(api_keys=KEY))
+def app(tmp_path_factory):
+    """Nothing that was downloaded to this machine is used."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIVAVOCE_HOME", str(tmp_path_factory.mktemp("home")))
+        yield create_app(Settings(api_keys=KEY))
 
 
 @pytest.fixture(scope="session")

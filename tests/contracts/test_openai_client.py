@@ -194,19 +194,18 @@ def test_kokoro_fastapi_479_every_openai_voice_speaks_or_says_how_to_get_it(clie
 
 
 def test_a_client_that_leaves_costs_nothing_afterwards(client, app, base_url, key):
-    headers = {"Authorization": f"Bearer {key}"}
-    for _ in range(20):
-        with httpx.stream(
-            "POST", f"{base_url}/audio/speech", headers=headers, json={"input": TEXT * 50, "voice": "alloy"}
-        ) as response:
-            assert response.status_code == 200
-            next(response.iter_raw())
-    client.audio.speech.create(model="tts-1", voice="alloy", input="And the next one is served.")
-    services = app.state.services
-    for _ in range(500):
-        if services.turns.running == 0:
-            break
-        httpx.get(base_url.removesuffix("/v1") + "/health")
+    body = {"input": TEXT * 50, "voice": "alloy"}
+    with httpx.Client(headers={"Authorization": f"Bearer {key}"}) as impatient:
+        for _ in range(20):
+            with impatient.stream("POST", f"{base_url}/audio/speech", json=body) as response:
+                assert response.status_code == 200
+                next(response.iter_raw())
+        client.audio.speech.create(model="tts-1", voice="alloy", input="And the next one is served.")
+        services = app.state.services
+        for _ in range(1_000):
+            if services.turns.running == 0:
+                break
+            impatient.get(base_url.removesuffix("/v1") + "/health")
     assert services.turns.running == 0
     value = services.metrics.registry.get_sample_value
     assert value("tts_streams_active", {"door": "openai"}) == 0

@@ -86,3 +86,24 @@ def test_curl_without_a_content_type(client):
     content = json.dumps({"input": "Curl sends a form unless told.", "voice": "alloy"})
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     assert client.post("/audio/speech", content=content, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "least_ms", "most_ms"),
+    [("[pause:1s]", 1_000, 1_000), ("[pause:250ms] [pause:0.5s]", 750, 750), ("[pause:1s]Hello.", 1_300, 2_500)],
+)
+def test_kokoro_fastapi_355_a_pause_may_come_first_or_alone(client, text, least_ms, most_ms):
+    body = {"input": text, "voice": "alloy", "response_format": "pcm"}
+    response = client.post("/audio/speech", json=body)
+    assert response.status_code == 200
+    assert least_ms <= len(response.content) / 48 <= most_ms
+    assert not any(response.content[:20_000])
+
+
+def test_a_socket_where_there_is_none_is_refused(base_url):
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    with pytest.raises(InvalidStatus) as caught, connect(base_url.replace("http", "ws") + "/realtime"):
+        pass
+    assert caught.value.response.status_code == 403
