@@ -14,7 +14,7 @@ _COMMA = re.compile(r"(?:[,،؛;](?=\s)|[、，؛])[\"'”’)\]」』]*\s*")
 _SPACE = re.compile(r"(?<![\d.(\[+$€£¥])\s+(?![\d)\],.;:!?%°€])")
 _ANY_SPACE = re.compile(r"\s+")
 _ATOM = re.compile(
-    r"<[A-Za-z/!?][^<>]{0,400}>|\[[^\[\]\n]{0,80}\](?:\([^()\s]{0,200}\))?|`[^`\n]{1,200}`|[a-z]{2,8}://\S{1,300}|\S{1,64}@\S{1,200}"
+    r"<[A-Za-z/!?][^<>]{0,400}>|\[[^\[\]\n]{0,80}\](?:\([^()\s]{0,200}\))?|`[^`\n]{1,200}`|[a-z]{2,8}://\S{1,300}|(?<!\S)[^\s@]{1,64}@\S{1,200}"
 )
 _RUN = re.compile(r"[A-Za-z0-9À-ʯ.'’_-]+")
 
@@ -49,7 +49,8 @@ def cut(text: str, start: int, over: int) -> int:
     """
     least = start + (over - start) * 3 // 10
     most = start + (over - start) * 4 // 5
-    atoms = [match.span() for match in _ATOM.finditer(text, start, over)]
+    piece = text[start:over]
+    atoms = [match.span() for match in _ATOM.finditer(text, start, over)] if any(c in piece for c in "<[`@/") else []
     for pattern in (_STRONG, _COMMA, _SPACE):
         places = [
             match.end()

@@ -41,6 +41,7 @@ _ENDING_TAG = re.compile(r"(?:/(?:p|s|li|h[1-6]|div|tr|blockquote|speak)|br\s*/?
 _WHOLE_TAG = re.compile(r"(say-as|sub|phoneme|w)\b[^<>]*(?<!/)\Z", re.IGNORECASE)
 _MAYBE_TAG = re.compile(r"<(?:[A-Za-z/!?][^<>]{0,400})?\Z")
 _LINE_LEFT = re.compile(r"[ \t]*(?:\r\n|[\n\r])")
+_LINE_OPEN = re.compile(r"[ \t]*\Z")
 _NEWLINES = frozenset(BREAKS)
 _STOPS = frozenset("….!?‥‼⁇⁈⁉" + FIRM)
 _CLOSING = frozenset("".join(PARTNERS.values()))
@@ -145,6 +146,8 @@ class Scanner:
             return self._clause(at, final)
         if mark == ")" and not self._nest and (verdict := self._item(at, final)) != NO:
             return verdict
+        if mark == "’" and at + 1 == len(text) and not final:
+            return WAIT
         if mark in PARTNERS or mark in _CLOSING:
             self._turn(mark, at)
         if self.at <= at:
@@ -203,14 +206,17 @@ class Scanner:
         end = place + _NEST_CHARS
         match = NESTS[mark].search(self.text, after, end)
         if match:
+            if mark == "‘" and match.end() == len(self.text) and not final:
+                return WAIT
             return match.group() in PARTNERS[mark]
         return WAIT if len(self.text) < end and not final else 0
 
     def _item(self, at: int, final: bool) -> int:
         """Handle a stop that belongs to a list marker: `2.`, `2)`, `2.)` or `b.` among others."""
         text = self.text
-        token = token_before(text, self.start, at)
-        if not 0 < len(token) <= 3:
+        if (at - self.start >= 4 and text[at - 4 : at].isalpha()) or not 0 < len(
+            token := token_before(text, self.start, at)
+        ) <= 3:
             return NO
         style = _STYLES.match(text, at).group()  # type: ignore[union-attr]
         after = at + len(style)
@@ -342,7 +348,7 @@ class Scanner:
         after = end + len(ticks)
         while after < len(text) and text[after] == ticks[0]:
             after += 1
-        if after == len(text) and not final:
+        if not final and _LINE_OPEN.match(text, after):
             return WAIT
         own_line = text[max(text.rfind("\n", self.start, at) + 1, self.start) : at].strip() == ""
         if own_line and (line := _LINE_LEFT.match(text, after)):
