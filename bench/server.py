@@ -54,13 +54,13 @@ class Server:
             return 0, ""
 
     def wait_until_healthy(self, timeout_s: float = 60.0) -> None:
-        """Return once the server says it can speak; raises RuntimeError with its log when it does not."""
+        """Return once the server says it can speak; raises RuntimeError when it does not."""
         ends = time.monotonic() + timeout_s
         while time.monotonic() < ends and self.process.poll() is None:
             if self.get("/health")[0] == 200:
                 return
             time.sleep(0.02)
-        raise RuntimeError(f"the server did not become healthy:\n{self.log.read_text()[-4000:]}")
+        raise RuntimeError("the server did not become healthy")
 
     def metric(self, name: str) -> float:
         """The sum of all samples of a metric, 0.0 when it has none yet."""
@@ -132,8 +132,16 @@ def serving(environment: Mapping[str, str] | None = None) -> Iterator[Server]:
         try:
             server.wait_until_healthy()
             yield server
+        except Exception as error:
+            error.add_note(f"server: {server.process.poll() or 'running'}; its log ends:\n{log_end(server)}")
+            raise
         finally:
             server.stop()
+
+
+def log_end(server: Server) -> str:
+    """The last lines that a server logged."""
+    return server.log.read_text(errors="replace")[-2000:]
 
 
 def free_port() -> int:
