@@ -16,10 +16,10 @@ from .rules.floods import flood
 from .rules.foreign import OTHER_RUN, romanize
 from .rules.fractions import fraction
 from .rules.hit import Hit, Rule, Source
-from .rules.initialisms import dotted_initials, is_shouted, mixed, upper_word
+from .rules.initialisms import ampersand, dotted_initials, is_shouted, mixed, upper_word
 from .rules.numbers import plain_number
 from .rules.ordinals import decade, ordinal_number
-from .rules.phones import long_digits, phone
+from .rules.phones import long_digits, phone, serial
 from .rules.ranges import number_range
 from .rules.romans import roman
 from .rules.symbols import named_sign, power, signed
@@ -38,15 +38,15 @@ SPACE = re.compile(r"\s+")
 MONTHS = str.split(
     "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november december"
 )
-SPECIAL = (
-    frozenset([*MONTHS, *str.split("mon tue tues wed thu thur thurs fri sat sun et"), *CONTRACTIONS]) | ABBREVIATED
-)
+DAYS = str.split("mon tue tues wed thu thur thurs fri sat sun")
+SMALL_ROMANS = str.split("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv")
+SPECIAL = frozenset([*MONTHS, *DAYS, *SMALL_ROMANS, "et", "rs", *CONTRACTIONS]) | ABBREVIATED
 LETTER_RULES: tuple[Rule, ...] = (
     contraction, slashed, named_date, abbreviation, money, versioned, dotted_initials, address, roman, bare_rate, power,
-    named_sign, upper_word, mixed, compound, word,
+    named_sign, compound, ampersand, mixed, upper_word, word,
 )  # fmt: skip
 DIGIT_RULES: tuple[Rule, ...] = (
-    long_digits, address, phone, date, time_of_day, dotted, money, power, fraction, decade, ordinal_number, measure, times,
+    long_digits, address, phone, date, time_of_day, dotted, serial, money, power, fraction, decade, ordinal_number, measure, times,
     number_range, compound, mixed, plain_number,
 )  # fmt: skip
 SIGN_RULES: tuple[Rule, ...] = (

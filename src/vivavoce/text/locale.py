@@ -68,8 +68,9 @@ def _plain(builder: Builder, text: str, start: int, stop: int) -> None:
 
 
 def _attached(builder: Builder, text: str, at: int) -> None:
-    """A word that follows a hyphen or an apostrophe without a space stays attached to it."""
-    if at and text[at - 1] in "-'’/@&" and builder.out and builder.out[-1][-1:] in "-'’/@&":
+    """A word that follows a mark without a space stays attached to it."""
+    before = text[at - 1 : at]
+    if before and before in MARKS and builder.out and builder.out[-1].endswith(before):
         builder.attach()
 
 

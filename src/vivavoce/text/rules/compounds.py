@@ -8,7 +8,7 @@ from .capitals import WORDS
 from .hit import Hit, Source
 from .initialisms import is_spelled, mixed, spell, upper_word
 from .numbers import label, plain_number
-from .ordinals import decade, ordinal_number
+from .ordinals import decade, ordinal_number, short_decade
 from .units import PER, UNITS
 
 __all__ = ["compound", "slash", "word"]
@@ -16,10 +16,11 @@ __all__ = ["compound", "slash", "word"]
 LETTERS = "A-Za-zÀ-ÖØ-öø-ÿ\u0100-\u024f\u1e00-\u1eff"
 COMPOUND = re.compile(rf"[{LETTERS}0-9]{{1,40}}(?:[-‐‑][{LETTERS}0-9]{{1,40}}){{1,8}}(?:['’]s)?(?![{LETTERS}0-9_@])")
 WORD = re.compile(rf"[{LETTERS}]++(?:['’][{LETTERS}]++)*+")
-CAMEL_TAIL = re.compile(r"([A-Z][a-z]{2,20})([A-Z]{2,8})(s)?")
+CAMEL_TAIL = re.compile(r"([A-Za-z][a-z]{2,20})([A-Z]{2,8})(s)?")
 LEFT = re.compile(r"([A-Za-z]{1,20})$")
 RIGHT = re.compile(r"/[ ]?([A-Za-z]{1,12})(?![A-Za-z0-9])")
-PLACES = frozenset(str.split("covid formula route boeing airbus apollo psalm channel area flight figure"))
+DIVIDED = re.compile(r"[0-9)] $")
+NUMBER_NEXT = re.compile(r"/[ ]?[0-9(]")
 
 
 def compound(source: Source, at: int) -> Hit | None:
@@ -43,7 +44,7 @@ def _piece(piece: str, shouting: bool) -> str:
     if piece.isdigit():
         hit = plain_number(alone, 0)
         return hit.words if hit and hit.rule == "year" else label(piece)
-    for rule in (ordinal_number, decade, mixed) if any(map(str.isdigit, piece)) else (upper_word,):
+    for rule in (ordinal_number, decade, short_decade, mixed) if any(map(str.isdigit, piece)) else (upper_word,):
         hit = rule(alone, 0)
         if hit is not None and hit.end == len(piece):
             return hit.words
@@ -60,6 +61,8 @@ def slash(source: Source, at: int) -> Hit | None:
     counted = left is not None and (left[1].endswith("s") or left[1] in UNITS or left[1] in PER)
     if right and right[1] in PER and (counted or text[at - 1 : at].isdigit()):
         return Hit(right.end(), f"per {PER[right[1]]}", "rate")
+    if DIVIDED.search(text, max(0, at - 3), at) and NUMBER_NEXT.match(text, at):
+        return Hit(at + 1, "divided by", "math")
     if text[at - 1 : at].isspace() or not at or text[at + 1 : at + 2].isspace():
         return Hit(at + 1, "", "slash")
     return Hit(at + 1, "slash", "slash")

@@ -83,7 +83,9 @@ PREFIXED = re.compile(
     rf"(?:[ ]?[-–—][ ]?(?:{BEFORE})?(?P<to>{NUMBER}))?{SCALE}"
 )
 AFTER = "|".join(re.escape(unit) for unit in (*(s for s in SYMBOLS if len(s) == 1), *CODES))
-SUFFIXED = re.compile(rf"(?P<number>{NUMBER}){SCALE}[ ]?(?P<unit>{AFTER})(?![A-Za-z0-9])")
+SUFFIXED = re.compile(
+    rf"(?P<number>[0-9]{{1,9}},[0-9]{{2}}(?![0-9,])|{NUMBER}){SCALE}[ ]?(?P<unit>{AFTER})(?![A-Za-z0-9])"
+)
 CENTS = re.compile(rf"(?P<number>{NUMBER})[ ]?(?P<unit>¢|p|c)(?![A-Za-z0-9])")
 CENT_NAMES = {"¢": ("cent", "cents"), "c": ("cent", "cents"), "p": ("penny", "pence")}
 STARTS = frozenset(unit[0] for unit in UNITS) | frozenset("-−–0123456789")
@@ -110,7 +112,8 @@ def _words(match: re.Match[str]) -> str:
     found = match.groupdict()
     one, many, cent, cents = UNITS[found["unit"]]
     sign = "minus " if found.get("minus") or found.get("minus2") else ""
-    text = found["number"].replace(",", "")
+    number = found["number"]
+    text = number.replace(",", "." if len(number) - number.find(",") == 3 and "." not in number else "")
     scale = found["word"] or SCALES.get(found["short"] or "", "")
     if upper := found.get("to"):
         return f"{sign}{decimal(text)} to {decimal(upper)} {scale + ' ' if scale else ''}{many}"

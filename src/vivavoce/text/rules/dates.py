@@ -34,7 +34,7 @@ MONTH_FIRST = re.compile(
     rf"(?:[ ]?[-–—][ ]?(?P<to>[0-3]?[0-9])(?![0-9]|[.,:/][0-9]){SUFFIX}(?![A-Za-z]))?(?:,?[ ](?P<year>{YEAR}))?"
 )
 MONTH_YEAR = re.compile(
-    rf"(?P<month>{MONTH})(?P<dot>\.?)(?P<gap>,?[ ]|[-’'])(?P<year>{YEAR}|[0-9]{{2}}(?![0-9A-Za-z]|[.,:/%][0-9]|%))"
+    rf"(?P<month>{MONTH})(?P<dot>\.?)(?P<gap>,?[ ]|[ ]?[-’'])(?P<year>{YEAR}|[0-9]{{2}}(?![0-9A-Za-z]|[.,:/%][0-9]|%))"
 )
 MONTH_RANGE = re.compile(
     rf"(?P<first>{MONTH})\.?[ ]?[-–—/][ ]?(?P<last>{MONTH})(?![A-Za-z])(?:\.(?=[ ]?[0-9]))?(?:,?[ ](?P<year>{YEAR}))?"
@@ -103,7 +103,7 @@ def named_date(source: Source, at: int) -> Hit | None:
 
 def _month_year(match: re.Match[str]) -> Hit | None:
     if len(match["year"]) == 2:
-        if match["gap"] not in "'’-":
+        if match["gap"].strip() not in ("'", "’", "-"):
             return None
         return Hit(match.end(), f"{SHORT[match['month']]} {year(2000 + int(match['year']))}", "date")
     return Hit(match.end(), f"{SHORT[match['month']]} {year(int(match['year']))}", "date")

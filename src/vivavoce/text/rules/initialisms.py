@@ -9,6 +9,7 @@ from .hit import Hit, Source
 from .numbers import label
 
 __all__ = [
+    "ampersand",
     "dotted_initials",
     "is_shouted",
     "is_spelled",
@@ -27,7 +28,8 @@ IPA = {
 UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dD])?(?![A-Za-z0-9_])")
 DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.[A-Za-z]){1,8}(?![A-Za-z0-9.])")
 INITIAL = re.compile(r"([A-Z])\.(?=[  ]?[A-Z][a-z.])")
-MIXED = re.compile(r"(?=[A-Za-z]{0,20}[0-9₀-₉])[A-Za-z0-9₀-₉]{2,24}(?![A-Za-z0-9_])")
+AMPERSAND = re.compile(r"([A-Z]{1,3})&([A-Z]{1,3})(?![A-Za-z0-9_&])")
+MIXED = re.compile(r"(?=[0-9]{0,20}[A-Za-z])(?=[A-Za-z]{0,20}[0-9₀-₉])[A-Za-z0-9₀-₉]{2,24}(?![A-Za-z0-9_])")
 PIECES = re.compile(r"[A-Z]{1,24}(?![a-z])|[A-Z]?[a-z]{1,24}|[0-9]{1,24}")
 SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 ONSET = re.compile(
@@ -95,6 +97,15 @@ def upper_word(source: Source, at: int) -> Hit | None:
     if word in WORDS and word not in SHORT_WORDS:
         return Hit(match.end(), word + ending.replace("’", "'"), "acronym")
     return Hit(match.end(), word.lower() + ending.replace("’", "'").lower(), "capitals")
+
+
+def ampersand(source: Source, at: int) -> Hit | None:
+    """`AT&T` is `A T and T`, `R&D` is `R and D`."""
+    match = AMPERSAND.match(source.text, at)
+    if match is None:
+        return None
+    said = f"{letters_ipa(match[1])} ənd {letters_ipa(match[2])}"
+    return Hit(match.end(), f"{spell(match[1])} and {spell(match[2])}", "initialism", said)
 
 
 def _article(before: str) -> bool:

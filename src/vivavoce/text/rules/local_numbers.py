@@ -15,12 +15,13 @@ __all__ = ["local_number"]
 POINT = frozenset(str.split("ja zh yue ko th he hi bn ta te kn ml gu mr pa ur sw ms fil cy ga am"))
 LONGEST = 15
 SIGN = r"(?P<sign>[-−])?"
-MONEY = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
+NOT_WORDS = re.compile(r"[0-9,]")
+MONEY = {"€": "EUR", "R$": "BRL", "$": "USD", "£": "GBP", "¥": "JPY"}
 COMMA_NUMBER = r"(?P<whole>\d{1,3}(?:[.  ’']\d{3})+(?!\d)|\d+)(?:,(?P<part>\d{1,20})(?!\d))?"
 POINT_NUMBER = r"(?P<whole>\d{1,3}(?:,\d{2,3})*,\d{3}(?!\d)|\d+)(?:\.(?P<part>\d{1,20})(?!\d))?"
 UNIT = r"(?:[  ]?(?P<unit>[€$£¥]|(?:EUR|USD|GBP|JPY|Euro)\b))?"
-COMMA = re.compile(rf"{SIGN}(?P<lead>[€$£¥][  ]?)?{COMMA_NUMBER}{UNIT}")
-WITH_POINT = re.compile(rf"{SIGN}(?P<lead>[€$£¥][  ]?)?{POINT_NUMBER}{UNIT}")
+COMMA = re.compile(rf"{SIGN}(?P<lead>(?:R\$|[€$£¥])[  ]?)?{COMMA_NUMBER}{UNIT}")
+WITH_POINT = re.compile(rf"{SIGN}(?P<lead>(?:R\$|[€$£¥])[  ]?)?{POINT_NUMBER}{UNIT}")
 # Times, dates, versions, addresses: a number that goes on is not ours to read.
 CHAIN = re.compile(r"\d+(?:[.:/-]\d+){1,8}(?!\d)")
 DECIMAL_POINT = re.compile(r"\d+\.(?!\d{3}(?!\d))\d+(?![\d.,])")
@@ -67,21 +68,18 @@ def _read(text: str, match: re.Match[str], language: str) -> Hit:
         if said:
             return Hit(match.end(), said, "currency")
     leading = whole[0] == "0" and len(whole) > 1
-    kind = "year" if _is_year(match, whole, value) else "cardinal"
+    kind = "year" if language == "de" and _is_year(match, value) else "cardinal"
     said = None if leading else _words(value, language, kind)
     if said is None:
         return Hit(digits, text[match.start() : digits], "plain")
-    end = digits
-    if match["unit"] and code:
-        return Hit(end, said, "number")
-    return Hit(end, said, "number")
+    return Hit(digits, said, "number")
 
 
 def _ascii(text: str) -> str:
     return "".join(str(int(character)) for character in text)
 
 
-def _is_year(match: re.Match[str], whole: str, value: Decimal) -> bool:
+def _is_year(match: re.Match[str], value: Decimal) -> bool:
     return len(match["whole"]) == 4 and not match["part"] and not match["sign"] and 1100 <= value <= 2099
 
 
@@ -105,15 +103,18 @@ def _words(value: Decimal, language: str, kind: str) -> str | None:
     locale = _locale(language)
     if locale is None:
         return None
-    number = int(value) if value == value.to_integral_value() and kind != "decimal" else value
+    number = int(value) if value == value.to_integral_value() else float(value)
     return _attempt(number, locale, kind) or _attempt(number, locale, "cardinal")
 
 
-def _attempt(number: int | Decimal, locale: str, kind: str) -> str | None:
+def _attempt(number: int | float, locale: str, kind: str) -> str | None:
     try:
-        return str(_num2words().num2words(number, lang=locale, to=kind)).strip() or None
+        said = str(_num2words().num2words(number, lang=locale, to=kind)).strip()
     except Exception:  # num2words raises whatever its locale happens to: the digits are left to the engine then
         return None
+    if locale.startswith("es"):
+        said = said.replace(" punto ", " coma ")
+    return None if not said or NOT_WORDS.search(said) else said
 
 
 def _money(value: Decimal, language: str, code: str) -> str | None:

@@ -24,12 +24,15 @@ IRREGULAR = {
     "twelve": "twelfth",
 }
 LONGEST = 18  # more digits than that are read one by one
-NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,12}(?![0-9])|[0-9]{1,40}(?![0-9]))(?:\.[0-9]{1,40}(?![0-9]))?"
+NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,12}(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}){1,6},[0-9]{3}(?![0-9])|[0-9]{1,40}(?![0-9]))(?:\.[0-9]{1,40}(?![0-9]))?"
 PLAIN = re.compile(rf"{NUMBER}|\.[0-9]{{1,40}}(?![0-9])")
 YEAR_BEFORE = re.compile(
     r"(?:\b(?:in|since|of|by|from|until|till|before|after|during|year|circa|and|to|early|late|mid|around|spring|summer|"
     r"autumn|fall|winter)|,|[—–-])[ ]?$",
     re.IGNORECASE,
+)
+NAMED_BEFORE = re.compile(
+    r"\b(?:Boeing|Airbus|Flight|Route|Highway|Interstate|Room|Suite|Apartment|Apt\.|Area|Error|Extension|Port|HTTP)[ ]$"
 )
 COUNTED_AFTER = re.compile(r"\s(?!(?:was|is|has|its|as|this|plus|across|perhaps|always|us|yes)\b)[a-z]{2,30}s\b")
 
@@ -125,6 +128,8 @@ def plain_number(source: Source, at: int) -> Hit | None:
     text = match.group()
     if len(text) == 4 and text.isdigit() and _is_year(source.text, at, match.end(), int(text)):
         return Hit(match.end(), year(int(text)), "year")
+    if len(text) in (3, 4) and text.isdigit() and NAMED_BEFORE.search(source.text, max(0, at - 16), at):
+        return Hit(match.end(), pairs(text), "number")
     if len(text) > 1 and text[0] == "0" and "." not in text and "," not in text:
         return Hit(match.end(), digits(text), "digits")
     return Hit(match.end(), decimal(text), "number")

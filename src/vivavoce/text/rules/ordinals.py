@@ -7,12 +7,12 @@ import re
 from .hit import Hit, Source
 from .numbers import cardinal, ordinal, year
 
-__all__ = ["decade", "ordinal_number", "plural"]
+__all__ = ["decade", "ordinal_number", "plural", "short_decade"]
 
 ORDINAL = re.compile(r"([0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})(?:st|nd|rd|th|ST|ND|RD|TH)(?![A-Za-z0-9])")
 DECADE = re.compile(r"([0-9]{3}0)['’]?s(?![A-Za-z0-9])")
 SHORT_DECADE = re.compile(r"['’‘]([0-9]0)s(?![A-Za-z0-9])")
-BARE_DECADE = re.compile(r"([2-9]0)['’]?s(?![A-Za-z0-9])")
+BARE_DECADE = re.compile(r"([0-9]0)['’]?s(?![A-Za-z0-9])")
 AGE_BEFORE = re.compile(r"\b(?:his|her|their|my|your|our|the|early|mid|late|and|to|in)[ -]$", re.IGNORECASE)
 SHORT_YEAR = re.compile(r"['’‘]([0-9]{2})(?![A-Za-z0-9])")
 
@@ -32,17 +32,24 @@ def plural(words: str) -> str:
     return words + ("es" if words.endswith(("x", "s")) else "s")
 
 
+def short_decade(source: Source, at: int) -> Hit | None:
+    """`90s` is `nineties`, where it is clear that no seconds are meant."""
+    match = BARE_DECADE.match(source.text, at)
+    if match is None:
+        return None
+    value = int(match[1])
+    return Hit(match.end(), plural(cardinal(value)) if value else "two thousands", "decade")
+
+
 def decade(source: Source, at: int) -> Hit | None:
     """`1990s` is `nineteen nineties`, `'90s` is `nineties`, `'99` is `ninety-nine`."""
     text = source.text
     if match := DECADE.match(text, at):
         return Hit(match.end(), plural(year(int(match[1]))), "decade")
-    match = SHORT_DECADE.match(text, at)
-    if match is None and AGE_BEFORE.search(text, max(0, at - 7), at):
-        match = BARE_DECADE.match(text, at)
-    if match is not None:
-        value = int(match[1])
-        return Hit(match.end(), plural(cardinal(value)) if value else "two thousands", "decade")
+    if SHORT_DECADE.match(text, at):
+        return short_decade(source, at + 1)
+    if AGE_BEFORE.search(text, max(0, at - 7), at) and (hit := short_decade(source, at)):
+        return hit
     if match := SHORT_YEAR.match(text, at):
         value = int(match[1])
         return Hit(match.end(), cardinal(value) if value > 9 else f"oh {cardinal(value)}", "year")

@@ -7,7 +7,7 @@ import re
 from .hit import Hit, Source
 from .numbers import digits
 
-__all__ = ["long_digits", "phone"]
+__all__ = ["long_digits", "phone", "serial"]
 
 END = r"(?![0-9A-Za-z]|[-.][0-9])"
 INTERNATIONAL = re.compile(rf"\+[0-9]{{1,3}}(?:[ .-]?\([0-9]{{1,5}}\))?(?:[ .-]?[0-9]{{2,12}}){{1,6}}{END}")
@@ -18,6 +18,7 @@ EXTENSION = re.compile(r"[ ,]{0,2}(?:ext\.?|x)[ ]?([0-9]{1,6})(?![0-9A-Za-z])", 
 CARD = re.compile(rf"[0-9]{{4}}(?:[ -][0-9]{{4}}){{2,4}}{END}")
 SOCIAL = re.compile(rf"[0-9]{{3}}-[0-9]{{2}}-[0-9]{{4}}{END}")
 GROUP = re.compile(r"[0-9]+")
+SERIAL = re.compile(rf"[0-9]{{1,12}}(?:-[0-9]{{1,12}}){{2,8}}{END}")
 LONG = re.compile(r"[0-9]{13,}+")
 
 
@@ -37,6 +38,12 @@ def phone(source: Source, at: int) -> Hit | None:
     if extension := EXTENSION.match(text, end):
         words, end = f"{words}, extension {digits(extension[1])}", extension.end()
     return Hit(end, ("plus " if text[at] == "+" else "") + words, "phone")
+
+
+def serial(source: Source, at: int) -> Hit | None:
+    """Three or more groups tied by hyphens are a number that is a name: `978-3-16-148410-0`."""
+    match = SERIAL.match(source.text, at)
+    return Hit(match.end(), _groups(match.group()), "digits") if match else None
 
 
 def _groups(text: str) -> str:

@@ -11,7 +11,7 @@ __all__ = ["roman", "value_of"]
 
 VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 NUMERAL = re.compile(r"(?=[IVXLCDM])(M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?![A-Za-z0-9])")
-SMALL = re.compile(r"([ivxl]{1,6})(?=\))")
+SMALL = re.compile(r"([ivxl]{1,6})(?![A-Za-z0-9'’-])")
 COUNTED = frozenset(
     str.split(
         "chapter part section act scene volume vol book article appendix phase type class level figure table war bowl mark "
@@ -53,7 +53,9 @@ def roman(source: Source, at: int) -> Hit | None:
     """`Chapter IV` is `four`, `Henry VIII` is `the eighth`; `I`, `mix` and `CD` are left alone."""
     text = source.text
     if text[at] in "ivxl":
-        match = SMALL.match(text, at) if at and text[at - 1] == "(" else None
+        before = BEFORE.search(text, max(0, at - 24), at)
+        listed = text[at - 1 : at] == "(" or (before is not None and before[1].lower() in COUNTED)
+        match = SMALL.match(text, at) if listed else None
         capitals = match[1].upper() if match else ""
         if not capitals or NUMERAL.fullmatch(capitals) is None:
             return None

@@ -46,6 +46,9 @@ POWER = re.compile(
 SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
 NUMBER_SIGN = re.compile(r"#(?=[0-9])")
 LANGUAGES = re.compile(r"(?:C\+\+|[CF]#|[A-Z]\+(?![0-9A-Za-z+])|[A-F]-(?=[\s.,;:!?)]|$))")
+# A tag that is written out or broken is not a comparison: its brackets say nothing.
+ANGLE = re.compile(r"(?<![^\s>])<[/!]?(?:[A-Za-z][A-Za-z0-9-]{0,30}/?>|[A-Za-z]{2})")
+ANGLE_BEFORE = re.compile(r"(?<![^\s>])<[/!]?[A-Za-z][A-Za-z0-9-]{0,30}[ /]{0,2}$")
 OPERAND_BEFORE = re.compile(r"(?:[0-9)%]|(?<![A-Za-z])[A-Za-z])[ ]$|[0-9)]$")
 EXPONENT = re.compile(
     rf"({NUMBER})(?:[ ]?[x×·*][ ]?10(?:\^([-−+]?[0-9]{{1,3}})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))|[eE]([-+]?[0-9]{{1,3}}))(?![0-9A-Za-z])"
@@ -63,7 +66,7 @@ def power(source: Source, at: int) -> Hit | None:
     match = POWER.match(text, at)
     if match is None:
         return None
-    if not match[1] and text[max(0, at - 2) : at].isalpha() and at > 1 and match[3]:
+    if not match[1] and at > 2 and text[at - 3 : at].isalpha() and match[3]:
         return Hit(match.end(), "", "footnote")
     base, raised = match[1] or "", (match[2] or match[3]).translate(SUPER).replace("−", "-")
     said = decimal(base) if base and base[0].isdigit() else base.strip(")")
@@ -105,13 +108,15 @@ def named_sign(source: Source, at: int) -> Hit | None:
         names = {"+": "plus", "#": "sharp", "-": "minus"}
         said = [names.get(character, character) for character in match.group()]
         return Hit(match.end(), " ".join(said), "sign")
+    if ANGLE.match(text, at) or (text[at] == ">" and ANGLE_BEFORE.search(text, max(0, at - 40), at)):
+        return Hit(at + 1, "", "bracket")
     if match := MULTI.match(text, at):
         said_sign = SEVERAL[match.group()]
         return Hit(match.end(), said_sign, "dash" if said_sign in "—…" else "math")
     character = text[at]
     if (
         character in GREEK
-        and not text[at + 1 : at + 2].isalpha()
+        and not (text[at + 1 : at + 2].isalpha() and text[at + 1] > "ʯ")
         and not (at and text[at - 1].isalpha() and text[at - 1] > "ʯ")
     ):
         return Hit(at + 1, GREEK[character], "greek")

@@ -44,19 +44,28 @@ EXTENSIONS = frozenset(
         "swift kt lua pl r tex bib srt vtt epub"
     )
 )
+SAID_EXTENSIONS = frozenset(
+    str.split(
+        "zip bat log bin wav jar gif mov doc ini tar iso bib lock java bash json yaml toml swift webp epub conf conf"
+    )
+)
 MARKS = {
     ".": "dot", "-": "dash", "_": "underscore", "/": "slash", "?": "question mark", "=": "equals", "&": "and",
     ":": "colon", "#": "hash", "%": "percent", "+": "plus", "~": "tilde", "@": "at", "\\": "backslash",
 }  # fmt: skip
+VOWEL = re.compile("[aeiouyAEIOUY]")
 LONGEST_PATH = 200
 
 
 def _letters(piece: str) -> str:
     if piece.isupper() and len(piece) > 1:
         return spell(piece) if is_spelled(piece) else piece.lower()
-    if len(piece) == 1:
-        return piece.upper()
-    return piece if pronounceable(piece) or len(piece) > 5 else spell(piece)
+    short = len(piece) < 4 or not VOWEL.search(piece)
+    return spell(piece) if len(piece) > 1 and short and not pronounceable(piece) else piece
+
+
+def _spelled(text: str) -> list[str]:
+    return [digits(character) if character.isdigit() else character.upper() for character in text]
 
 
 def _name(text: str, hyphen: str = "dash") -> str:
@@ -90,7 +99,7 @@ def _host(text: str) -> str:
 def path_words(text: str) -> str:
     """What follows the host, with a leading space: `/guide?v=1` is ` slash guide question mark v equals one`."""
     text = text[:LONGEST_PATH].rstrip("/")
-    said = _name(text).replace(" V equals", " v equals")
+    said = _name(text)
     return f" {said}" if said else ""
 
 
@@ -135,7 +144,9 @@ def address(source: Source, at: int) -> Hit | None:
         and match[1].lower() in EXTENSIONS
         and not match.group().replace(".", "").isdigit()
     ):
-        return Hit(match.end(), path_words(match.group()).strip(), "file")
+        path, extension = match.group()[: -len(match[1])], match[1].lower()
+        last = extension if extension in SAID_EXTENSIONS else " ".join(_spelled(extension))
+        return Hit(match.end(), f"{_name(path)} {last}", "file")
     if text[at] in "/~." and (match := PATH.match(text, at)):
         found = _trim(match.group())
         return Hit(at + len(found), path_words(found).strip(), "path") if found.strip("./~") else None
