@@ -45,7 +45,7 @@ class WordAligner:
 
     def _tight(self, word: WordTime) -> WordTime:
         first = max(0, round((word.start_ms - self._offset_ms) / self._hop_ms))
-        last = min(len(self._levels), round((word.end_ms - self._offset_ms) / self._hop_ms))
+        last = round((word.end_ms - self._offset_ms) / self._hop_ms)
         voiced = np.flatnonzero(self._levels[first:last] > _SILENT * self._levels.max(initial=0.0))
         if not len(voiced):
             return word

@@ -76,7 +76,9 @@ class Catalog:
         if tag is not None and not engine.speaks(found.name, tag):
             raise self._unspoken(tag, found)
         if found not in engine.ready_voices():
-            raise VoiceNotInstalled(f"The voice {found.name!r} is not on this machine. {_hint(engine)}", param="voice")
+            raise VoiceNotInstalled(
+                f"The voice {found.name!r} is not on this machine. {_hint(engine, found.name)}", param="voice"
+            )
         return Selection(engine, found, tag or found.language)
 
     def voices(self) -> tuple[VoiceEntry, ...]:
@@ -94,7 +96,7 @@ class Catalog:
                         description=voice.description,
                         aliases=tuple(alias for alias, name in VOICE_ALIASES.items() if name == voice.name),
                         ready=voice.name in ready,
-                        hint="" if voice.name in ready else _hint(engine),
+                        hint="" if voice.name in ready else _hint(engine, voice.name),
                     )
                 )
         return tuple(entries)
@@ -134,7 +136,9 @@ class Catalog:
             raise self._unspoken(tag, None)
         ready = [(e, v) for e, v in spoken if v in e.ready_voices()]
         if not ready:
-            raise VoiceNotInstalled(f"No voice for {tag!r} is on this machine. {_hint(spoken[0][0])}", param="language")
+            raise VoiceNotInstalled(
+                f"No voice for {tag!r} is on this machine. {_hint(spoken[0][0], spoken[0][1].name)}", param="language"
+            )
         same_region = [(e, v) for e, v in ready if v.language.lower() == tag.lower() and "-" in tag]
         engine, voice = (same_region or ready)[0]
         return Selection(engine, voice, tag)
@@ -142,23 +146,29 @@ class Catalog:
     def _unspoken(self, tag: str, voice: Voice | None) -> UnsupportedLanguage:
         others = [v.name for e in self.engines for v in e.voices() if e.speaks(v.name, tag)]
         if not others:
-            return UnsupportedLanguage(f"No engine here speaks {_shown(tag)}.", param="language")
+            return UnsupportedLanguage(
+                f"No engine here speaks {_shown(tag)}.{_note(self.engines, tag)}", param="language"
+            )
         listed = ", ".join(others[:_LISTED_MAX]) + (", …" if len(others) > _LISTED_MAX else "")
         subject = f"The voice {voice.name!r}" if voice else "That model"
-        return UnsupportedLanguage(f"{subject} does not speak {tag!r}. Voices that do: {listed}.", param="language")
+        return UnsupportedLanguage(
+            f"{subject} does not speak {tag!r}. Voices that do: {listed}.{_note(self.engines, tag)}", param="language"
+        )
 
     def _unknown_voice(self, name: str, engines: Sequence[Engine]) -> UnknownVoice:
         known = [voice.name for engine in engines for voice in engine.voices()]
         known += [alias for alias, target in VOICE_ALIASES.items() if target in known]
+        note = _note(engines, name.lower()) or _near(name.lower(), known)
         of = f" of the model {engines[0].name!r}" if len(engines) < len(self.engines) else ""
-        return UnknownVoice(f"No voice{of} is called {_shown(name)}.{_near(name.lower(), known)}", param="voice")
+        return UnknownVoice(f"No voice{of} is called {_shown(name)}.{note}", param="voice")
 
 
-def default_catalog(*, threads: int = 1, kokoro_threads: int | None = None) -> Catalog:
+def default_catalog(*, threads: int = 1, kokoro_threads: int = 2) -> Catalog:
     """hibari, Kokoro and espeak-ng, in that order; nothing is loaded yet."""
     from .hibari import Hibari
+    from .kokoro import Kokoro
 
-    return Catalog([Hibari(threads=threads)])
+    return Catalog([Hibari(threads=threads), Kokoro(threads=kokoro_threads)])
 
 
 def _tag(language: str | None) -> str | None:
@@ -172,8 +182,14 @@ def _tag(language: str | None) -> str | None:
     return "-".join([first.lower(), *(part.upper() if len(part) == 2 else part for part in rest)])
 
 
-def _hint(engine: Engine) -> str:
-    return str(getattr(engine, "install_hint", ""))
+def _hint(engine: Engine, voice: str) -> str:
+    hint = getattr(engine, "hint", None)
+    return str(hint(voice)) if hint else ""
+
+
+def _note(engines: Iterable[Engine], wanted: str) -> str:
+    notes = (str(engine.note(wanted)) for engine in engines if hasattr(engine, "note"))
+    return "".join(f" {note}" for note in notes if note)
 
 
 def _near(name: str, known: Sequence[str]) -> str:

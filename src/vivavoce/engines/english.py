@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from .base import Phrase
 from .ipa import to_model
 from .reading import PUNCTUATION, Reading, WordSymbols
 
-__all__ = ["EnglishReader"]
+__all__ = ["EnglishReader", "package_assets"]
 
 # hibari merges the parts of an unspaced token in cubic time.
 _LONGEST_CHUNK = 60
@@ -100,3 +103,12 @@ def _tight(word: WordSymbols, symbols: str) -> WordSymbols:
     while first < last and symbols[first] in PUNCTUATION:
         first += 1
     return WordSymbols(word.start, word.end, first, last)
+
+
+@functools.cache
+def package_assets() -> Path | None:
+    """The folder of the installed hibari package, found without importing it; None where it is not installed."""
+    spec = find_spec("hibari")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]) / "assets"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import ModelCorrupt
 
-__all__ = ["cut"]
+__all__ = ["cut", "with_output"]
 
 _MODEL_GRAPH = 7
 _NODE, _INITIALIZER, _INPUT, _OUTPUT, _VALUE_INFO = 1, 5, 11, 12, 13
@@ -136,3 +136,8 @@ def _float_value(name: str, dimensions: int) -> bytes:
     shape = b"".join(_message(1, _message(2, f"{name}_{i}".encode())) for i in range(dimensions))
     tensor = _varint(1 << 3 | _VARINT) + _varint(_FLOAT) + _message(2, shape)
     return _message(_VALUE_NAME, name.encode()) + _message(2, _message(1, tensor))
+
+
+def with_output(model: bytes, name: str) -> bytes:
+    """Add a tensor of the graph to the outputs of a model: appended to a protobuf message, a message is merged."""
+    return model + _message(_MODEL_GRAPH, _message(_OUTPUT, _message(_VALUE_NAME, name.encode())))

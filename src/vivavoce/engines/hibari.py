@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ..errors import ModelCorrupt, UnknownVoice, VoiceNotInstalled
 from .align import WordAligner
 from .base import Chunk, Phrase, Voice
-from .english import EnglishReader
+from .english import EnglishReader, package_assets
 from .graph import cut
 from .reading import Reading, word_times
 from .session import open_session
@@ -61,7 +61,6 @@ class Hibari:
     rate_hz = 24_000
     native_speed = True
     word_times = "exact"
-    install_hint = "Install it with: pip install 'vivavoce[tts]'"
 
     def __init__(self, *, threads: int = 1, assets: Path | None = None) -> None:
         self._threads = threads
@@ -76,8 +75,12 @@ class Hibari:
 
     def ready_voices(self) -> tuple[Voice, ...]:
         """The voices that can be spoken now."""
-        folder = self._assets or _package_assets()
+        folder = self._assets or package_assets()
         return (_VOICE,) if folder is not None and (folder / "hibari.onnx").is_file() else ()
+
+    def hint(self, voice: str) -> str:
+        """How to make the voice ready."""
+        return "Get it with: pip install 'vivavoce[tts]'"
 
     def speaks(self, voice: str, language: str) -> bool:
         """Whether that voice reads text in that language: English of any region."""
@@ -93,7 +96,7 @@ class Hibari:
         self._reader.load()
 
     def _open(self) -> _Model:
-        folder = self._assets or _package_assets()
+        folder = self._assets or package_assets()
         if folder is None:
             raise VoiceNotInstalled("hibari is not installed; install it with: pip install 'vivavoce[tts]'")
         try:
@@ -171,13 +174,3 @@ def _pieces(lead: int, word_ends: Sequence[int], frames: int) -> Iterator[tuple[
         if last == frames:
             return
         first = last
-
-
-def _package_assets() -> Path | None:
-    """The folder of the installed hibari package, found without importing it."""
-    from importlib.util import find_spec
-
-    spec = find_spec("hibari")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return Path(spec.submodule_search_locations[0]) / "assets"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["to_model"]
+__all__ = ["to_model", "untied"]
 
 # Longest first where one is the start of another.
 _ANY = (
@@ -33,3 +33,28 @@ def to_model(symbols: str, *, british: bool = False) -> str:
     for written, read in _ANY:
         symbols = symbols.replace(written, read)
     return symbols if british else symbols.replace("ː", "")
+
+
+_TIED = (
+    ("aɪ", "I"),
+    ("aʊ", "W"),
+    ("dz", "ʣ"),
+    ("dʒ", "ʤ"),
+    ("eɪ", "A"),
+    ("oʊ", "O"),
+    ("ts", "ʦ"),
+    ("tʃ", "ʧ"),
+    ("tɕ", "ʨ"),
+    ("dʑ", "ʥ"),
+    ("ɔɪ", "Y"),
+    ("əʊ", "Q"),
+)
+_TIES = "\u200d\u0361^"
+
+
+def untied(symbols: str) -> str:
+    """Rewrite IPA whose sounds of several letters are tied (U+200D, U+0361, ^), of any language."""
+    for pair, read in _TIED:
+        for tie in _TIES:
+            symbols = symbols.replace(pair[0] + tie + pair[1], read)
+    return "".join(symbol for symbol in symbols if symbol not in _TIES and symbol not in "-_'.")

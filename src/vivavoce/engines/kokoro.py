@@ -1,0 +1,201 @@
+"""Kokoro-82M: many voices in seven languages, six times faster than real time on two cores.
+
+The model only speaks whole phrases, so a sentence is cut at its clauses: the first leaves while the rest is made.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ModelCorrupt, UnknownVoice, VoiceNotInstalled
+from ..models import Store
+from . import espeak_program, interrupt
+from .align import WordAligner
+from .base import Chunk, Phrase, Samples, Voice
+from .clauses import Pace, early_pieces
+from .english import EnglishReader, package_assets
+from .foreign import ForeignReader
+from .graph import with_output
+from .joins import faded, join_pause_ms, quiet_edges
+from .kokoro_voices import ESPEAK_VOICES, VOICES
+from .reading import Reading, word_times
+from .session import open_session
+
+__all__ = ["Kokoro"]
+
+_DURATIONS = "/encoder/Clip_output_0"
+_SYMBOLS_MAX = 500
+_FRAME_MS = 25.0
+_STYLE_SHAPE = (510, 1, 256)
+
+Styles = npt.NDArray[np.float32]
+
+
+class _Reader(Protocol):
+    def read(self, phrase: Phrase) -> Reading: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    session: Any
+    ids: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Speech:
+    samples: Samples
+    ends_ms: list[float]
+
+
+class Kokoro:
+    """Kokoro's voices at 24 kHz; one model serves all threads.
+
+    `threads` is how many cores one clause may use; two halve the wait of a single caller. English is read by hibari's
+    rules, the other languages by espeak-ng where that program is here.
+    """
+
+    name = "kokoro"
+    rate_hz = 24_000
+    native_speed = True
+    word_times = "exact"
+
+    def __init__(self, *, threads: int = 2, store: Store | None = None) -> None:
+        self._threads = threads
+        self._store = store or Store()
+        self._model: _Model | None = None
+        self._styles: dict[str, Styles] = {}
+        self._loading = threading.Lock()
+        self._pace = Pace()
+
+    def voices(self) -> tuple[Voice, ...]:
+        """Every voice that could be spoken once its files are here."""
+        return VOICES
+
+    def ready_voices(self) -> tuple[Voice, ...]:
+        """The voices that can be spoken now: their files are here, and espeak-ng where their language needs it."""
+        if not self._store.has("kokoro", "kokoro.onnx") or package_assets() is None:
+            return ()
+        espeak = espeak_program.program() is not None
+        return tuple(v for v in VOICES if (espeak or _is_english(v)) and self._store.has("kokoro", _file(v.name)))
+
+    def hint(self, voice: str) -> str:
+        """How to make a voice ready."""
+        here = self._store.has("kokoro", "kokoro.onnx") and self._store.has("kokoro", _file(voice))
+        return espeak_program.HOW_TO_INSTALL if here else "Get it with: vivavoce models pull kokoro"
+
+    def note(self, wanted: str) -> str:
+        """Why a language or a voice of Kokoro is left out, or nothing."""
+        if wanted.split("-")[0] in ("ja", "zh") or wanted[:3] in ("jf_", "jm_", "zf_", "zm_"):
+            return "Kokoro's Japanese and Chinese voices are left out: no reader for them is good enough here."
+        return ""
+
+    def speaks(self, voice: str, language: str) -> bool:
+        """Whether that voice reads text in that language, of any region."""
+        base = language.lower().split("-")[0]
+        return any(known.name == voice and known.language.split("-")[0] == base for known in VOICES)
+
+    def load(self, voice: str) -> None:
+        """Make the voice ready; safe to call again. Raises UnknownVoice, VoiceNotInstalled, ModelCorrupt."""
+        language = next((known.language for known in VOICES if known.name == voice), None)
+        if language is None:
+            raise UnknownVoice(f"Kokoro has no voice {voice!r}.", param="voice")
+        with self._loading:
+            if voice not in self._styles:
+                self._styles[voice] = _read_styles(self._store.require("kokoro", _file(voice)))
+            if self._model is None:
+                self._model = self._open()
+        if language.startswith("en"):
+            EnglishReader.shared(british=language == "en-GB").load()
+        elif espeak_program.program() is None:
+            raise VoiceNotInstalled(espeak_program.HOW_TO_INSTALL, param="voice")
+
+    def _open(self) -> _Model:
+        assets = package_assets()
+        if assets is None:
+            raise VoiceNotInstalled("hibari's reader is not installed; get it with: pip install 'vivavoce[tts]'")
+        ids = json.loads((assets / "vocab.json").read_text(encoding="utf-8"))
+        graph = with_output(self._store.require("kokoro", "kokoro.onnx").read_bytes(), _DURATIONS)
+        return _Model(open_session(graph, self._threads, "kokoro"), ids)
+
+    def synthesize(self, phrase: Phrase, voice: str, speed: float, cancelled: Callable[[], bool]) -> Iterator[Chunk]:
+        """Speak one phrase; `cancelled` is asked between steps and every 20 ms of a long one."""
+        self.load(voice)
+        model = self._model
+        assert model is not None  # noqa: S101 - load() sets it or raises
+        reading = _reader(voice).read(phrase).keep(model.ids)
+        if reading.silent:
+            return
+        lead_ms: float | None = None
+        heard_ms = 0.0
+        pieces = (piece for piece in early_pieces(reading, self._pace, _SYMBOLS_MAX) if not piece.silent)
+        for piece, is_last in _with_last(pieces):
+            speech = None if cancelled() else self._speak(model, piece, voice, speed, cancelled)
+            if speech is None:
+                return
+            pause_ms = join_pause_ms(piece.symbols, speed)
+            tail_ms = None if is_last else pause_ms / 2
+            first, last = quiet_edges(speech.samples, self.rate_hz, head_ms=lead_ms, tail_ms=tail_ms)
+            samples = faded(speech.samples[first:last], head=first > 0, tail=last < len(speech.samples))
+            begin_ms = heard_ms - 1000 * first / self.rate_hz
+            aligner = WordAligner(word_times(piece, speech.ends_ms, begin_ms), self.rate_hz, begin_ms)
+            yield Chunk(samples, aligner.follow(speech.samples, last=True))
+            heard_ms += 1000 * len(samples) / self.rate_hz
+            lead_ms = pause_ms / 2
+
+    def _speak(
+        self, model: _Model, reading: Reading, voice: str, speed: float, cancelled: Callable[[], bool]
+    ) -> _Speech | None:
+        began = time.perf_counter()
+        ids = [model.ids[symbol] for symbol in reading.symbols]
+        feeds = {
+            "tokens": np.array([[0, *ids, 0]], np.int64),
+            "style": self._styles[voice][len(ids)],
+            "speed": np.array([speed], np.float32),
+        }
+        made = interrupt.run(model.session, ["audio", _DURATIONS], feeds, cancelled)
+        if made is None:
+            return None
+        samples, durations = made
+        ends_ms = (np.cumsum(np.rint(durations)) * _FRAME_MS).tolist()
+        self._pace.learn(len(ids), time.perf_counter() - began, len(samples) / self.rate_hz)
+        return _Speech(samples, ends_ms)
+
+
+def _reader(voice: str) -> _Reader:
+    language = next(known.language for known in VOICES if known.name == voice)
+    if language.startswith("en"):
+        return EnglishReader.shared(british=language == "en-GB")
+    return ForeignReader(ESPEAK_VOICES[language])
+
+
+def _read_styles(path: Path) -> Styles:
+    styles = np.fromfile(path, dtype="<f4")
+    if styles.size != np.prod(_STYLE_SHAPE):
+        raise ModelCorrupt(f"The voice file {path.name} is damaged; get it with: vivavoce models pull --force kokoro")
+    return styles.reshape(_STYLE_SHAPE)
+
+
+def _with_last(pieces: Iterator[Reading]) -> Iterator[tuple[Reading, bool]]:
+    """Each piece, and whether it is the last; a piece is looked at one ahead."""
+    held = next(pieces, None)
+    while held is not None:
+        ahead = next(pieces, None)
+        yield held, ahead is None
+        held = ahead
+
+
+def _file(voice: str) -> str:
+    return f"voices/{voice}.bin"
+
+
+def _is_english(voice: Voice) -> bool:
+    return voice.language.startswith("en")
