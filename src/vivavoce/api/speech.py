@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from ..errors import EmptyInput
 from ..speech import Timeline
-from ..text import speak
+from ..text import Lexicon, speak
 from .body import read_object
 from .services import services_of
 from .speech_reply import DOOR, SpeechReply
@@ -33,12 +33,12 @@ async def create_speech(request: Request) -> Response:
     body = await read_object(request, services.settings.body_timeout_s)
     order = parse_order(body, services.settings.max_input_chars)
     selection = services.select(order.voice, order.model, order.language)
-    if _nothing_to_say(order.text, selection.language):
+    if _nothing_to_say(order.text, selection.language, services.lexicon):
         raise EmptyInput("There is nothing to say in the input.", param="input")
     services.metrics.characters.labels(DOOR).inc(len(order.text))
     return SpeechReply(services, order, selection, timeline)
 
 
-def _nothing_to_say(text: str, language: str) -> bool:
+def _nothing_to_say(text: str, language: str, lexicon: Lexicon | None) -> bool:
     """Whether a text without any letter or digit has no sign that is spoken either, such as a percent sign."""
-    return not any(character.isalnum() for character in text) and speak(text, language).silent
+    return not any(character.isalnum() for character in text) and speak(text, language, lexicon).silent
