@@ -6,7 +6,12 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
+
+from vivavoce.engines.base import Chunk, Voice
+from vivavoce.engines.catalog import Catalog
+from vivavoce.errors import VoiceNotInstalled
 
 RECORDER = """#!{python}
 import sys
@@ -14,6 +19,12 @@ with open({record!r}, "ab", buffering=0) as record:
     record.write(b"[" + " ".join(sys.argv[1:]).encode() + b"]\\n")
     while data := sys.stdin.buffer.raw.read(65536):
         record.write(data)
+"""
+
+READER = """#!{python}
+import sys
+with open({record!r}, "ab") as record, open(sys.argv[-1], "rb") as piece:
+    record.write(piece.read())
 """
 
 DEAF = """#!{python}
@@ -39,6 +50,12 @@ class Bin:
         record = self.folder / f"{name}.heard"
         record.touch()
         self._put(name, RECORDER.format(python=sys.executable, record=str(record)))
+        return record
+
+    def reader(self, name):
+        """A player that is given files; gives the file that holds all of them."""
+        record = self.folder / f"{name}.heard"
+        self._put(name, READER.format(python=sys.executable, record=str(record)))
         return record
 
     def deaf(self, name, complaint="no sound card", code=1):
@@ -115,3 +132,52 @@ def say(vivavoce, voices_loaded, monkeypatch):
     """`vivavoce say` with the voices that are loaded already."""
     monkeypatch.setattr("vivavoce.cli.casting.default_catalog", lambda **_: voices_loaded)
     return lambda *arguments, text="": vivavoce("say", *arguments, text=text)
+
+
+class Tone:
+    """An engine that hums: 50 ms a letter, in two chunks."""
+
+    rate_hz, native_speed, word_times = 24_000, True, "estimated"
+
+    def __init__(self, name, *voices, ready=True, language="en"):
+        self.name, self.ready, self.language, self.spoken = name, ready, language, []
+        self._voices = tuple(Voice(voice, language, "neutral", "hums") for voice in voices)
+
+    def voices(self):
+        return self._voices
+
+    def ready_voices(self):
+        return self._voices if self.ready else ()
+
+    def speaks(self, voice, language):
+        return language.split("-")[0] == self.language
+
+    def load(self, voice):
+        if not self.ready:
+            raise VoiceNotInstalled(f"{voice} is not here")
+
+    def hint(self, voice):
+        return f"Get it with: pull {self.name}"
+
+    def synthesize(self, phrase, voice, speed, cancelled):
+        self.spoken.append(phrase.text)
+        for _ in range(2):
+            yield Chunk(np.sin(np.arange(len(phrase.text) * 600, dtype=np.float32) / 10) / 3)
+
+
+@pytest.fixture
+def engines(monkeypatch):
+    """Put engines of a test's own into the machine."""
+
+    def have(*engines):
+        monkeypatch.setattr("vivavoce.engines.catalog.default_catalog", lambda **_: Catalog(engines))
+        monkeypatch.setattr("vivavoce.cli.casting.default_catalog", lambda **_: Catalog(engines))
+        return engines
+
+    return have
+
+
+@pytest.fixture
+def tone():
+    """The class of engines that hum."""
+    return Tone

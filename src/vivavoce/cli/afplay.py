@@ -20,6 +20,8 @@ AHEAD_MS = 10_000
 class PiecePlayer:
     """Plays what has arrived while the next piece is being made: one file after another, each removed when heard."""
 
+    name = AFPLAY
+
     def __init__(self, rate_hz: int) -> None:
         self._rate_hz = rate_hz
         self._ahead_bytes = rate_hz * 2 * AHEAD_MS // 1000

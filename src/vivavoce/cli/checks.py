@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import shutil
 import subprocess
@@ -10,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .device import device_problem
+from .failures import PlaybackFailed
 from .machine import package_version
-from .speakers import ways_to_play
+from .speakers import who_plays
 
 __all__ = ["Check", "all_checks"]
 
@@ -67,11 +68,14 @@ def _espeak() -> Check:
 
 
 def _player() -> Check:
-    ways = ways_to_play()
-    if ways:
-        return Check("player", "speakers", True, ", ".join(ways))
-    cure = f"`say` needs one to be heard, or -o FILE: pip install 'vivavoce[play]' or apt install pulseaudio-utils ({device_problem()})"
-    return Check("player", "speakers", None, "no way to play", cure)
+    try:
+        return Check("player", "speakers", True, f"sound can be played, through {asyncio.run(who_plays())}")
+    except PlaybackFailed as failed:
+        why = failed.message
+    except TimeoutError:
+        why = "the player does not end"
+    cure = "to hear `say` without -o: pip install 'vivavoce[play]', or apt install pulseaudio-utils"
+    return Check("player", "speakers", None, why, cure)
 
 
 def _first_line(command: list[str]) -> str:

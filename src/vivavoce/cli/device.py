@@ -21,7 +21,7 @@ def device_problem() -> str | None:
 
         sounddevice.check_output_settings(channels=1, dtype="int16")
     except ModuleNotFoundError:
-        return "the sounddevice package is not installed (pip install 'vivavoce[play]')"
+        return "not installed (pip install 'vivavoce[play]')"
     except Exception as error:
         # PortAudio's own error class where there is no device, OSError where its library is missing.
         return " ".join(str(error).split()) or type(error).__name__
@@ -31,6 +31,8 @@ def device_problem() -> str | None:
 class DevicePlayer:
     """Plays through PortAudio's callback; where speech is late there is silence, and nothing is lost."""
 
+    name = "sounddevice"
+
     def __init__(self, rate_hz: int) -> None:
         self._rate_hz = rate_hz
         self._ahead_bytes = rate_hz * 2 * AHEAD_MS // 1000
@@ -39,6 +41,7 @@ class DevicePlayer:
         self._taken = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._stream: Any = None
+        self._ended = False
 
     async def write(self, pcm: bytes) -> None:
         """Take whole frames of s16le mono; waits while two seconds are waiting."""
@@ -67,7 +70,11 @@ class DevicePlayer:
             import sounddevice
 
             self._stream = sounddevice.RawOutputStream(
-                samplerate=self._rate_hz, channels=1, dtype="int16", callback=self._fill
+                samplerate=self._rate_hz,
+                channels=1,
+                dtype="int16",
+                callback=self._fill,
+                finished_callback=self._end,
             )
             self._stream.start()
         except Exception as error:
@@ -75,6 +82,8 @@ class DevicePlayer:
 
     async def _until_fewer_than(self, limit_bytes: int) -> None:
         while len(self._waiting) >= limit_bytes:
+            if self._ended:
+                raise PlaybackFailed("sounddevice: the device is gone")
             self._taken.clear()
             await self._taken.wait()
 
@@ -85,5 +94,13 @@ class DevicePlayer:
             del self._waiting[: frames * 2]
         out[: len(piece)] = piece
         out[len(piece) :] = bytes(frames * 2 - len(piece))
-        with contextlib.suppress(RuntimeError):
+        self._wake()
+
+    def _end(self) -> None:
+        """PortAudio has stopped calling, asked to or not; runs in its thread."""
+        self._ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
             self._loop.call_soon_threadsafe(self._taken.set)

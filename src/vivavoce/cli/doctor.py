@@ -36,6 +36,8 @@ Exit codes: 0 something can speak · 1 nothing can.
 """
 )
 
+# A load of more than this share of the cores slows down what is measured.
+BUSY_SHARE = 0.75
 MARKS = {True: "ok", False: "PROBLEM", None: "missing"}
 
 
@@ -83,6 +85,8 @@ def _print(report: dict[str, Any]) -> None:
     if report["paces"]:
         print()
         _print_paces(report["paces"])
+        if (machine["load_1min"] or 0) > machine["cores"] * BUSY_SHARE:
+            print(f"The machine was busy (load {machine['load_1min']}); when it is idle, speech is faster than this.")
     print("\nIt can speak." if report["can_speak"] else "\nNothing can speak here yet; see what to do above.")
 
 

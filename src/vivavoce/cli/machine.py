@@ -14,11 +14,12 @@ _CPUINFO = Path("/proc/cpuinfo")
 
 
 def hardware() -> dict[str, Any]:
-    """Processor, cores, memory, system and the versions that speed depends on."""
+    """Processor, cores, memory, system, how busy it was in the last minute, and the versions that speed depends on."""
     return {
         "cpu": _cpu_name(),
         "cores": usable_cores(),
         "memory_gib": _memory_gib(),
+        "load_1min": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
         "onnxruntime": package_version("onnxruntime"),

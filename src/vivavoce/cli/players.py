@@ -22,6 +22,8 @@ PROBE_TIMEOUT_S = 5
 class Player(Protocol):
     """One way to be heard. `write` and `finish` raise PlaybackFailed where it turns out to be none."""
 
+    name: str
+
     async def write(self, pcm: bytes) -> None:
         """Take whole frames of s16le mono; waits while enough is waiting to be heard."""
         ...
@@ -94,6 +96,7 @@ class ProgramPlayer:
     """Plays through a program, started with the first sound and killed by `close`."""
 
     def __init__(self, program: Program, rate_hz: int) -> None:
+        self.name = program.name
         self._program = program
         self._rate_hz = rate_hz
         self._process: Process | None = None

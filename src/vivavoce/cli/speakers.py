@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 
@@ -10,17 +11,18 @@ from .device import DevicePlayer, device_problem
 from .failures import PlaybackFailed
 from .players import Player, ProgramPlayer, installed_programs
 
-__all__ = ["Speakers", "ways_to_play"]
+__all__ = ["Speakers", "who_plays"]
 
 # A player without a device ends within its first moments; one that took this much sound has one.
 PROVEN_MS = 10_000
+PROBE_TIMEOUT_S = 10
 
 
-def ways_to_play() -> list[str]:
-    """The names of what could play here, in the order it would be tried."""
-    device = [] if device_problem() else ["sounddevice"]
-    afplay = [AFPLAY] if shutil.which(AFPLAY) else []
-    return [*device, *(program.name for program in installed_programs()), *afplay]
+async def who_plays() -> str:
+    """The name of the player that sound would go to, found by playing a moment of silence. Raises PlaybackFailed."""
+    async with asyncio.timeout(PROBE_TIMEOUT_S), Speakers(24_000) as speakers:
+        await speakers.write(bytes(4_800))
+    return speakers.played_by
 
 
 class Speakers:
@@ -28,15 +30,16 @@ class Speakers:
 
     A player that turns out to have no device is followed by the next one, which plays everything from the start. Used
     as an asynchronous context: leaving it waits for the last sound; leaving it with an error is silence at once. Raises
-    PlaybackFailed, naming what was tried and `-o`.
+    PlaybackFailed, naming what was tried and `-o`. `played_by` is the name of the player that has the sound now.
     """
 
     def __init__(self, rate_hz: int) -> None:
         self._rate_hz = rate_hz
-        self._candidates = _candidates(rate_hz)
+        self._candidates = self._players()
         self._player: Player | None = None
         self._unproven: bytearray | None = bytearray()
         self._problems: list[str] = []
+        self.played_by = ""
 
     async def __aenter__(self) -> Speakers:
         return self
@@ -77,6 +80,7 @@ class Speakers:
             self._player = next(self._candidates, None)
             if self._player is None:
                 raise self._nobody()
+            self.played_by = self._player.name
             try:
                 await self._player.write(bytes(self._unproven or b""))
                 return
@@ -88,16 +92,21 @@ class Speakers:
         if player is not None:
             await player.close()
 
+    def _players(self) -> Iterator[Player]:
+        """Every way to be heard, each looked for only when the ones before it failed."""
+        problem = device_problem()
+        if problem is None:
+            yield DevicePlayer(self._rate_hz)
+        else:
+            self._problems.append(f"sounddevice: {problem}")
+        for program in installed_programs():
+            yield ProgramPlayer(program, self._rate_hz)
+        if shutil.which(AFPLAY):
+            yield PiecePlayer(self._rate_hz)
+
     def _nobody(self) -> PlaybackFailed:
-        tried = "; ".join(self._problems) or "no sounddevice, pw-play, paplay, aplay, ffplay, play or afplay was found"
-        return PlaybackFailed(f"no sound can be played here ({tried}). Write a file instead: -o speech.wav")
-
-
-def _candidates(rate_hz: int) -> Iterator[Player]:
-    """Every way to be heard, each tried only when the ones before it failed."""
-    if device_problem() is None:
-        yield DevicePlayer(rate_hz)
-    for program in installed_programs():
-        yield ProgramPlayer(program, rate_hz)
-    if shutil.which(AFPLAY):
-        yield PiecePlayer(rate_hz)
+        tried = "; ".join(self._problems)
+        return PlaybackFailed(
+            f"no sound can be played here, neither by sounddevice nor by pw-play, paplay, aplay, ffplay, play or afplay "
+            f"({tried}). Write a file instead: -o speech.wav"
+        )
