@@ -134,7 +134,8 @@ class Catalog:
         spoken = [(e, v) for e in engines for v in e.voices() if e.speaks(v.name, tag)]
         if not spoken:
             raise self._unspoken(tag, None)
-        ready = [(e, v) for e, v in spoken if v in e.ready_voices()]
+        names = {voice.name for engine in engines for voice in engine.ready_voices()}
+        ready = [(e, v) for e, v in spoken if v.name in names]
         if not ready:
             raise VoiceNotInstalled(
                 f"No voice for {tag!r} is on this machine. {_hint(spoken[0][0], spoken[0][1].name)}", param="language"
@@ -165,10 +166,11 @@ class Catalog:
 
 def default_catalog(*, threads: int = 1, kokoro_threads: int = 2) -> Catalog:
     """hibari, Kokoro and espeak-ng, in that order; nothing is loaded yet."""
+    from .espeak import Espeak
     from .hibari import Hibari
     from .kokoro import Kokoro
 
-    return Catalog([Hibari(threads=threads), Kokoro(threads=kokoro_threads)])
+    return Catalog([Hibari(threads=threads), Kokoro(threads=kokoro_threads), Espeak()])
 
 
 def _tag(language: str | None) -> str | None:
