@@ -233,11 +233,14 @@ async def test_every_error_wears_the_envelope(client, method, path, status, code
 
 def test_only_what_may_succeed_later_says_when():
     from vivavoce.api.errors import reply_of
-    from vivavoce.errors import VoiceNotInstalled
+    from vivavoce.errors import EmptyInput, VoiceNotInstalled
 
     assert reply_of(Busy("Later.", retry_after_s=2.2)).headers["retry-after"] == "3"
     assert reply_of(Busy("Later.")).headers["retry-after"] == "1"
     assert "retry-after" not in reply_of(VoiceNotInstalled("Not here.")).headers
+    assert reply_of(Busy("Later.")).headers["x-should-retry"] == "true"
+    assert reply_of(VoiceNotInstalled("Not here.")).headers["x-should-retry"] == "false"
+    assert "x-should-retry" not in reply_of(EmptyInput("Nothing.")).headers
     assert body_of(Busy("Later."))["type"] == "server_error"
 
 

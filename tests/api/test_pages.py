@@ -178,3 +178,9 @@ async def test_explain_refuses_what_it_cannot_read(client, body, status, param):
 
 async def test_explain_takes_an_empty_text(client):
     assert (await client.post("/v1/text/explain", json={"input": ""})).json()["segments"] == []
+
+
+async def test_the_contract_describes_itself(client):
+    schema = (await client.get("/openapi.json")).json()
+    body = schema["paths"]["/v1/audio/speech"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert {"input", "voice", "response_format", "speed", "stream", "word_timestamps"} <= set(body["properties"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from vivavoce.api.speech_request import parse_order
+from vivavoce.api.speech_request import SpeechOrder, SpeechRequest, parse_order
 from vivavoce.errors import BadRequest, EmptyInput, InputTooLarge, OutOfRange, UnsupportedFormat
 
 LIMIT = 5_000
@@ -118,3 +120,19 @@ def test_speeds_within_the_limits(speed):
 )
 def test_language_wins_over_its_letter(fields, language):
     assert order(**fields).language == language
+
+
+odd = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just([]) | st.just({"id": 1})
+likely = st.sampled_from(["mp3", "wav", "sse", "audio", "mira", {"id": "mira"}, 24_000, 8_000, 1, 1.5, True, "en", "b"])
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
+@given(st.dictionaries(st.sampled_from(sorted(SpeechRequest.model_fields)), odd | likely))
+def test_any_body_is_an_order_or_a_complaint(body):
+    try:
+        made = parse_order({name: value for name, value in body.items() if value is not None}, LIMIT)
+    except (BadRequest, InputTooLarge) as error:
+        assert error.param is None or error.param in SpeechRequest.model_fields
+        assert error.message
+    else:
+        assert isinstance(made, SpeechOrder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 
 import httpx
@@ -98,6 +99,24 @@ def test_kokoro_fastapi_355_a_pause_may_come_first_or_alone(client, text, least_
     assert response.status_code == 200
     assert least_ms <= len(response.content) / 48 <= most_ms
     assert not any(response.content[:20_000])
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("A text-to-speech demo costs $5 today.", ["A", "text-to-speech", "demo", "costs", "$5", "today"]),
+        ("Don't re-read e-mails at 9:30, okay?", ["Don't", "re-read", "e-mails", "at", "9:30", "okay"]),
+        ("It's 21 °C in Zürich; we're well-dressed.", ["It's", "21 °C", "in", "Zürich", "we're", "well-dressed"]),
+        ("[pause:300ms]Later, **bold** words.", ["Later", "bold", "words"]),
+    ],
+)
+def test_pipecat_5259_words_are_those_of_the_text(client, text, whole):
+    body = {"input": text, "voice": "alloy", "response_format": "wav", "word_timestamps": True}
+    words = json.loads(client.post("/audio/speech", json=body).headers["x-word-timestamps"])
+    assert [text[word["start"] : word["end"]] for word in words] == whole
+    assert [word["word"] for word in words] == whole
+    assert all(one["start_ms"] <= one["end_ms"] for one in words)
+    assert all(one["end_ms"] <= two["start_ms"] + 1 for one, two in itertools.pairwise(words))
 
 
 def test_a_socket_where_there_is_none_is_refused(base_url):

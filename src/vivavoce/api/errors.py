@@ -66,9 +66,12 @@ def body_of(error: VivavoceError) -> dict[str, Any]:
 
 def reply_of(error: VivavoceError) -> Response:
     """The whole reply for an error."""
-    headers = {}
+    headers: dict[str, str] = {}
     if error.status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
+    if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        # OpenAI's clients repeat every 5xx unless this says that it is in vain.
+        headers["X-Should-Retry"] = "true" if error.retryable else "false"
     if error.retryable and error.status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = str(math.ceil(error.retry_after_s or RETRY_AFTER_S))
     return _reply(error.status, body_of(error), headers)
