@@ -48,6 +48,7 @@ def test_a_server_is_asked_as_often_as_told(vivavoce, server, path):
     told = json.loads(done.stdout)
     assert len(Speaker.asked) == 9
     assert {asked[0] for asked in Speaker.asked} == {"/v1/audio/speech"}
+    assert len({asked[2]["input"] for asked in Speaker.asked}) == 9, "a cache could have answered"
     assert Speaker.asked[0][2]["response_format"] == "pcm"
     assert Speaker.asked[0][2]["voice"] == "nova"
     assert (told["summary"]["requests"], len(told["readings"]), told["concurrency"]) == (7, 7, 3)
@@ -87,6 +88,8 @@ def test_the_engine_of_this_process_is_measured_with_its_threads(vivavoce, engin
     assert told["text"] == "Hello you."
     shown = done.stdout.decode()
     assert "engine threads: 1" in shown
+    assert "a cache may have answered" in shown
+    assert told["repeated"]
     assert "3 requests, 1 at a time, after 1 to warm up" in shown
 
 

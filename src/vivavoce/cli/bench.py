@@ -37,7 +37,7 @@ Exit codes: 0 measured · 1 a request failed · 2 wrong usage · 4 the voice or 
 """
 )
 
-SENTENCE = "The last bus to the harbour leaves at ten, so please be ready."
+SENTENCE = "The last bus to the harbour has number {n}, so please be ready."
 
 
 def register(app: typer.Typer) -> None:
@@ -52,7 +52,9 @@ def bench(
     requests: Annotated[int, typer.Option("--requests", "-n", min=1, help="Measured requests.")] = 20,
     concurrency: Annotated[int, typer.Option("--concurrency", "-c", min=1, help="Requests at the same time.")] = 1,
     warm_up: Annotated[int, typer.Option("--warm-up", min=0, help="Requests before the first measured one.")] = 3,
-    text: Annotated[str, typer.Option("--text", "-t", help="What is spoken each time.")] = SENTENCE,
+    text: Annotated[
+        str, typer.Option("--text", "-t", help="What is spoken; {n} becomes the request's number.")
+    ] = SENTENCE,
     voice: Annotated[str | None, typer.Option("--voice", "-v", help="See `vivavoce voices`.")] = None,
     language: Annotated[str | None, typer.Option("--language", "-l", help="A tag such as en or de.")] = None,
     model: Annotated[str, typer.Option("--model", help="The model a server is asked for.")] = "tts-1",
@@ -106,4 +108,6 @@ def _print(report: dict[str, Any]) -> None:
         ["time / audio", *(f"{numbers['rtf'][share]:.4f}" for share in ("p50", "p95", "max"))],
     ]
     print_table(["", "P50", "P95", "MAX"], rows)
+    if report["repeated"]:
+        print("The text was the same each time, so a cache may have answered.")
     print(f"{numbers['underruns']} underruns, {numbers['stalled_ms']:.0f} ms in all")

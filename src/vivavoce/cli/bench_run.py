@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from .casting import cast
 from .machine import hardware
 from .measure import Reading, summary
-from .trial import Trial, embedded_trial, server_trial
+from .trial import NUMBER, Trial, embedded_trial, server_trial
 
 __all__ = ["Plan", "measure"]
 
@@ -38,13 +38,14 @@ class Plan:
 async def measure(plan: Plan) -> dict[str, Any]:
     """Run the plan: the machine, what was measured, a summary and every reading. Raises what a request raises."""
     async with _target(plan) as (facts, trial):
-        for _ in range(plan.warm_up):
-            await trial()
-        readings = await _all(trial, plan.requests, plan.concurrency)
+        for number in range(plan.warm_up):
+            await trial(number)
+        readings = await _all(trial, range(plan.warm_up, plan.warm_up + plan.requests), plan.concurrency)
     return {
         "hardware": hardware(),
         **facts,
         "text": plan.text,
+        "repeated": NUMBER not in plan.text,
         "warm_up": plan.warm_up,
         "concurrency": plan.concurrency,
         "summary": summary(readings),
@@ -77,16 +78,16 @@ def _with_v1(url: str) -> str:
     return urlunsplit(address._replace(path=address.path.rstrip("/") or "/v1"))
 
 
-async def _all(trial: Trial, requests: int, concurrency: int) -> list[Reading]:
+async def _all(trial: Trial, numbers: Collection[int], concurrency: int) -> list[Reading]:
     """The readings, in the order in which requests ended."""
-    waiting = iter(range(requests))
+    waiting = iter(numbers)
     readings: list[Reading] = []
 
     async def caller() -> None:
-        for _ in waiting:
-            readings.append(await trial())
+        for number in waiting:
+            readings.append(await trial(number))
 
     async with asyncio.TaskGroup() as callers:
-        for _ in range(min(concurrency, requests)):
+        for _ in range(min(concurrency, len(numbers))):
             callers.create_task(caller())
     return readings

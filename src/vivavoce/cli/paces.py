@@ -48,10 +48,10 @@ async def paces(runs: int, tell: Callable[[str], None], clock: Clock | None = No
 
 async def _pace(role: Role, text: str, runs: int, clock: Clock) -> dict[str, Any]:
     """One text: spoken anew each time, then from memory."""
-    await embedded_trial(text, role, clock)()
+    await embedded_trial(text, role, clock)(0)
     anew = await _repeat(role, text, runs, clock)
     remembered = replace(role, predictor=CachedPredictor(role.predictor))
-    await embedded_trial(text, remembered, clock)()
+    await embedded_trial(text, remembered, clock)(0)
     cached = await _repeat(remembered, text, runs, clock)
     numbers = summary(anew)
     return {
@@ -72,5 +72,5 @@ async def _repeat(role: Role, text: str, runs: int, clock: Clock) -> list[Readin
     trial, begun_ms = embedded_trial(text, role, clock), clock.now_ms()
     readings: list[Reading] = []
     while len(readings) < runs and (len(readings) < FEWEST_RUNS or clock.now_ms() - begun_ms < BUDGET_MS):
-        readings.append(await trial())
+        readings.append(await trial(len(readings)))
     return readings

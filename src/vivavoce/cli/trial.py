@@ -15,22 +15,25 @@ from .measure import Meter, Reading
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Trial", "embedded_trial", "server_trial"]
+__all__ = ["NUMBER", "Trial", "embedded_trial", "server_trial"]
 
-Trial = Callable[[], Awaitable[Reading]]
+Trial = Callable[[int], Awaitable[Reading]]
+"""Makes the request of that number."""
+
+NUMBER = "{n}"
 
 RATE_HZ = 24_000
 BYTES_PER_FRAME = 2
 
 
 def embedded_trial(text: str, role: Role, clock: Clock | None = None) -> Trial:
-    """Speak `text` in this process, every time anew. Raises what the engine raises."""
+    """Speak `text` in this process, `{n}` in it being the number of the request. Raises what the engine raises."""
     ticks = clock or MonotonicClock()
     utterance = Utterance(voice=role.voice, language=role.language, rate_hz=RATE_HZ)
 
-    async def once() -> Reading:
+    async def once(number: int) -> Reading:
         begun_ms, meter = ticks.now_ms(), Meter(RATE_HZ)
-        async with aclosing(speak_utterance(text, utterance, role.predictor, clock=ticks)) as events:
+        async with aclosing(speak_utterance(_numbered(text, number), utterance, role.predictor, clock=ticks)) as events:
             async for event in events:
                 if isinstance(event, Audio):
                     meter.arrive(ticks.now_ms() - begun_ms, len(event.samples))
@@ -40,14 +43,14 @@ def embedded_trial(text: str, role: Role, clock: Clock | None = None) -> Trial:
 
 
 def server_trial(text: str, client: httpx.AsyncClient, body: dict[str, Any], clock: Clock | None = None) -> Trial:
-    """Have a server speak `text` through its `/v1/audio/speech`, as PCM. Raises PredictorFailed with its answer."""
+    """The same through a server's `/v1/audio/speech`, as PCM. Raises PredictorFailed with the server's answer."""
     import httpx
 
     ticks = clock or MonotonicClock()
-    request = {**body, "input": text, "response_format": "pcm"}
 
-    async def once() -> Reading:
+    async def once(number: int) -> Reading:
         begun_ms, meter, odd = ticks.now_ms(), Meter(RATE_HZ), 0
+        request = {**body, "input": _numbered(text, number), "response_format": "pcm"}
         try:
             async with client.stream("POST", "audio/speech", json=request) as response:
                 if response.is_error:
@@ -61,6 +64,10 @@ def server_trial(text: str, client: httpx.AsyncClient, body: dict[str, Any], clo
         return _heard(meter.reading(ticks.now_ms() - begun_ms))
 
     return once
+
+
+def _numbered(text: str, number: int) -> str:
+    return text.replace(NUMBER, str(number))
 
 
 def _heard(reading: Reading | None) -> Reading:
