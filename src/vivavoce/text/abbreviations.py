@@ -14,7 +14,7 @@ from .split_marks import BREAKS, BULLETS, CLAUSE_MARKS, FIRM, MARKS, PARTNERS
 __all__ = ["SentenceRules", "sentence_rules"]
 
 _ALIASES = {"cmn": "zh", "yue": "zh", "nb": "no", "nn": "no", "iw": "he", "in": "id", "sh": "hr", "bs": "hr"}
-_KINDS = ("never", "before_number", "ending", "closing", "clock", "general", "inner")
+_KINDS = ("never", "before_number", "ending", "closing", "clock", "general", "inner", "measure")
 _SETS = ("starters", "months", "fronting", "after_clock", "saying", "open_words", "brands", "vowelless")
 
 
@@ -24,7 +24,7 @@ class SentenceRules:
 
     `kinds` maps an abbreviation without its last dot to what may follow it: `never` ends a sentence never,
     `before_number` only in front of no number, `ending` where the next word begins sentences, `closing` in front of
-    any capital, `clock` unless the time continues, `general` as `ending`, `inner` in front of no small letter. A lower-case entry holds for any case.
+    any capital, `clock` unless the time continues, `general` as `ending`, `inner` in front of no small letter, `measure` like it behind a number. A lower-case entry holds for any case.
     """
 
     language: str
@@ -39,6 +39,7 @@ class SentenceRules:
     vowelless: frozenset[str]
     lower_starts: bool
     ordinals: bool
+    nouns_capital: bool
     consonants_abbreviate: bool
     inline_code: bool
     soft_dot: bool
@@ -69,6 +70,7 @@ def _load(language: str) -> SentenceRules:
         kinds=kinds,
         lower_starts=own.get("lower_starts", False),
         ordinals=own.get("ordinals", False),
+        nouns_capital=own.get("nouns_capital", False),
         consonants_abbreviate=own.get("consonants_abbreviate", False),
         inline_code=own.get("inline_code", True),
         soft_dot=own.get("soft_dot", False),

@@ -42,6 +42,7 @@ _WHOLE_TAG = re.compile(r"(say-as|sub|phoneme|w)\b[^<>]*(?<!/)\Z", re.IGNORECASE
 _MAYBE_TAG = re.compile(r"<(?:[A-Za-z/!?][^<>]{0,400})?\Z")
 _LINE_LEFT = re.compile(r"[ \t]*(?:\r\n|[\n\r])")
 _LINE_OPEN = re.compile(r"[ \t]*\Z")
+_SPACES = " \xa0\u202f"
 _NEWLINES = frozenset(BREAKS)
 _STOPS = frozenset("….!?‥‼⁇⁈⁉" + FIRM)
 _CLOSING = frozenset("".join(PARTNERS.values()))
@@ -169,6 +170,11 @@ class Scanner:
             return NO
         run = self._run(at)
         after = CLOSERS.match(text, run).end()  # type: ignore[union-attr]
+        if self._nest and self._nest[-1][0] == "«" and text[after : after + 1] in _SPACES:
+            if after + 1 >= len(text) and not final:
+                return WAIT
+            if text[after + 1 : after + 2] == "»":
+                after = CLOSERS.match(text, after + 1).end()  # type: ignore[union-attr]
         if not final and (after == len(text) or (text[after] in "[<" and OPEN_TAIL.match(text, after))):
             return WAIT
         nest = self._after_closing(text[run:after])

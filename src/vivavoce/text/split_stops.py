@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .abbreviations import SentenceRules
-from .split_marks import BREAKS, CONTINUES, DASHES, FIRM, GAP, LEAD, MARKS, OPENERS, WORD, is_wide
+from .split_marks import BREAKS, BULLETS, CONTINUES, DASHES, FIRM, GAP, LEAD, MARKS, OPENERS, WORD, is_wide
 
 __all__ = ["HOLD", "NO", "WAIT", "Stop", "ends", "spoken_after", "token_before"]
 
@@ -13,11 +13,12 @@ NO = -1  # the sentence goes on
 WAIT = -2  # more characters will tell
 HOLD = -3  # only a character that can be spoken will tell
 
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]|[A-ZÀ-Þ]{2}(?:\.[A-ZÀ-Þ]{2})+")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]|[A-ZÀ-Þ]{2}(?:\.[A-ZÀ-Þ]{2})+")
 _SPACED_INITIALS = re.compile(r"(?:(?<!\w)[^\W\d_]\.[ \xa0]?)+$")
 _NUMBER = re.compile(r"\d[\d.,'’ \xa0]*")
 _ROMAN = re.compile(r"[IVXLCDM]+")
 _GLUED = re.compile(r"[^\W\d_]*[^\W\d_A-ZÀ-Þ]")
+_BEFORE = OPENERS + BULLETS
 _TAG_CHARS = 400
 _RUN_ON_CHARS = 48
 _RUN_ON = re.compile(rf"\S{{0,{_RUN_ON_CHARS}}}")
@@ -25,7 +26,7 @@ _VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüý�
 _BREAK = frozenset(BREAKS)
 _BLOCK = re.compile(rf"[{BREAKS}][ \t]*(?:[-*+•‣◦▪●—–]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|>|\||```|~~~)")
 _EMPTY_LINE = re.compile(r"(?:\r\n|[\n\r\x85\u2028])[^\S\n\r\x85\u2028]*[\n\r\x85\u2028]|\u2029")
-_CJK_CONTINUES = re.compile(r"[とっ]|って|など|等|の|[他她它我你您们]{0,3}[^。！？，]{0,4}[说說问問道答喊叫嚷]")
+_CJK_CONTINUES = re.compile(r"[とっがをのへに]|は(?!い)|で(?![もはす])|も(?![うし])|など|等|[他她它我你您们]{0,3}[^。！？，]{0,4}[说說问問道答喊叫嚷]")
 
 
 class Stop:
@@ -47,7 +48,7 @@ def token_before(text: str, start: int, at: int) -> str:
     piece = text[max(start, at - 48) : at]
     if not piece or piece[-1].isspace():
         return ""
-    return piece.split()[-1].lstrip(OPENERS)
+    return piece.split()[-1].lstrip(_BEFORE)
 
 
 def spoken_after(text: str, at: int, final: bool) -> int:
@@ -97,6 +98,8 @@ def _judge(stop: Stop, marks: str, firm: bool, gap: int, spoken: int, rules: Sen
         return _mark(stop, marks, closed, spoken, rules)
     if len(marks) > 1 or marks in "…‥" or " " in marks or "\xa0" in marks:
         return _ellipsis(stop, marks, closed, letter, spoken)
+    if marks in rules.extra_stops:
+        return NO if closed and letter.islower() else 1
     if rules.soft_dot and not letter.isupper():
         return NO
     if first == "." and gap > stop.after:
@@ -206,7 +209,8 @@ def _word(stop: Stop, token: str, key: str, letter: str, spoken: int, rules: Sen
         and len(token) > 1
         and token.isascii()
         and token.isalpha()
-        and not token.isupper()
+        and token[1:].islower()
+        and not _counted(stop, token)
         and _VOWELS.isdisjoint(key)
         and key not in rules.vowelless
     )
@@ -219,19 +223,27 @@ def _abbreviation(stop: Stop, kind: str, token: str, letter: str, spoken: int, r
     """The verdict of a known abbreviation, or 0 where it is an ordinary word after all."""
     if kind == "never":
         return NO
-    if letter.islower():
+    if letter.islower() and not (kind == "measure" and not _counted(stop, token)):
         return 0 if kind == "before_number" and len(token) > 1 and token.lower() in ("no", "art", "fig") else NO
     if kind == "before_number":
         return NO if letter.isdigit() else 0
     if kind == "closing":
         return 1
-    if kind == "inner":
+    if kind == "measure" and not _counted(stop, token):
+        return 0
+    if kind in ("inner", "measure"):
         return NO if letter.isdigit() else 1
     if letter.isdigit():
         return NO if kind != "clock" or _fronted(stop, rules) else 1
     if kind == "clock":
         return _clock(stop, spoken, rules)
     return _unless_name(stop, letter, spoken, rules)
+
+
+def _counted(stop: Stop, token: str) -> bool:
+    """Whether a number stands in front: `5 ft.`"""
+    at = stop.at - len(token)
+    return stop.text[max(0, at - 2) : at - 1].isdigit()
 
 
 def _unless_name(stop: Stop, letter: str, spoken: int, rules: SentenceRules) -> int:
@@ -249,6 +261,8 @@ def _begins(text: str, spoken: int, final: bool, rules: SentenceRules) -> int:
         return 0
     if word.end() == len(text) and not final and word.end() - spoken < 24:
         return WAIT
+    if word.end() - spoken == 1 and text[word.end() : word.end() + 1] == ".":
+        return 0
     return 1 if word.group().lower() in rules.starters else 0
 
 
@@ -279,7 +293,10 @@ def _number(stop: Stop, token: str, letter: str, spoken: int, rules: SentenceRul
         return 1
     if word.end() == len(stop.text) and not stop.final:
         return WAIT
-    return 1 if word.group().lower() in rules.starters - rules.months else NO
+    following = word.group().lower()
+    if rules.nouns_capital:
+        return 1 if following in rules.starters else NO
+    return NO if following in rules.months else 1
 
 
 def _initial(stop: Stop, token: str, letter: str, spoken: int, rules: SentenceRules) -> int:
