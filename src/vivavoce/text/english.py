@@ -16,13 +16,13 @@ from .rules.floods import flood
 from .rules.foreign import OTHER_RUN, romanize
 from .rules.fractions import fraction
 from .rules.hit import Hit, Rule, Source
-from .rules.initialisms import ampersand, dotted_initials, is_shouted, mixed, upper_word
+from .rules.initialisms import ampersand, dotted_initials, is_shouted, letter_a, mixed, upper_word
 from .rules.numbers import plain_number
 from .rules.ordinals import decade, ordinal_number
 from .rules.phones import long_digits, phone, serial
 from .rules.ranges import number_range
 from .rules.romans import roman
-from .rules.symbols import named_sign, power, signed
+from .rules.symbols import named_sign, operator, power, signed
 from .rules.times import time_of_day
 from .rules.units import bare_rate, measure, times
 from .rules.versions import dotted, versioned
@@ -32,7 +32,7 @@ __all__ = ["read_english"]
 
 LETTERS = "a-zß-öø-ÿ\u0101-\u024f\u1e00-\u1eff"
 PLAIN = re.compile(
-    rf"[ ]*+((?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A))(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)"
+    rf"[ ]*+((?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A(?=[ ][a-z])))(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)"
 )
 SPACE = re.compile(r"\s+")
 MONTHS = str.split(
@@ -43,14 +43,14 @@ SMALL_ROMANS = str.split("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv")
 SPECIAL = frozenset([*MONTHS, *DAYS, *SMALL_ROMANS, "et", "rs", *CONTRACTIONS]) | ABBREVIATED
 LETTER_RULES: tuple[Rule, ...] = (
     contraction, slashed, named_date, abbreviation, money, versioned, dotted_initials, address, roman, bare_rate, power,
-    named_sign, compound, ampersand, mixed, upper_word, word,
+    named_sign, letter_a, compound, ampersand, mixed, upper_word, word,
 )  # fmt: skip
 DIGIT_RULES: tuple[Rule, ...] = (
     long_digits, address, phone, date, time_of_day, dotted, serial, money, power, fraction, decade, ordinal_number, measure, times,
     number_range, compound, mixed, plain_number,
 )  # fmt: skip
 SIGN_RULES: tuple[Rule, ...] = (
-    emoticon, phone, money, measure, fraction, signed, handle, address, decade, contraction, power, slash, named_sign,
+    emoticon, phone, operator, money, measure, fraction, signed, handle, address, decade, contraction, power, slash, named_sign,
 )  # fmt: skip
 PHONE_ONLY: tuple[Rule, ...] = (emoticon, phone)
 CLOSERS = {",": ",", ".": ".", "?": "?", "!": "!", ";": ";", ":": ":", ")": ")", "”": "”", "»": "”", "、": ",", "，": ",",

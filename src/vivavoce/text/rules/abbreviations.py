@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from .hit import Hit, Source
+from .initialisms import letters_ipa
 
 __all__ = ["WORDS", "abbreviation", "slashed"]
 
 # With a dot, wherever they stand.
 ALWAYS = {
+    "mon": "Monday", "tue": "Tuesday", "tues": "Tuesday", "wed": "Wednesday", "thu": "Thursday", "thur": "Thursday",
+    "thurs": "Thursday", "fri": "Friday",
     "etc": "et cetera", "approx": "approximately", "dept": "department", "govt": "government", "vs": "versus",
     "ave": "Avenue", "blvd": "Boulevard", "inc": "Incorporated", "ltd": "Limited", "corp": "Corporation",
     "mr": "Mister", "mrs": "Missus", "ms": "Miz", "messrs": "Messieurs", "jr": "Junior", "sr": "Senior",
@@ -52,11 +55,11 @@ DOTTED = {"e.g.": "for example", "i.e.": "that is", "a.k.a.": "also known as", "
           "i.e": "that is", "et al.": "and others", "b.c.": "B C", "a.d.": "A D", "r.i.p.": "R I P",
           "m.d.": "M D", "d.c.": "D C", "no.": ""}  # fmt: skip
 SEVERAL = re.compile(
-    r"(?:[Ee]\.[ ]?[Gg]\.?|[Ii]\.[ ]?[Ee]\.?|[Aa]\.[Kk]\.[Aa]\.|[AaPp]\.[Mm]\.|[Pp][Hh]\.?[Dd]\.?|[Nn]\.[Bb]\.|[Qq]\.[Vv]\.|et al\.)(?![A-Za-z0-9])"
+    r"(?:[Ee]\.[ ]?[Gg]\.?|[Ii]\.[ ]?[Ee]\.?|[Aa]\.[Kk]\.[Aa]\.|[AaPp]\.[Mm]\.|[Pp][Hh]\.?[Dd]\.?s?|[Nn]\.[Bb]\.|[Qq]\.[Vv]\.|et al\.)(?![A-Za-z0-9])"
 )
-SHORT = re.compile(r"([A-Za-z]{1,6})(\.)?(?![A-Za-z0-9.'’@-])")
+SHORT = re.compile(r"([A-Za-z]{1,6})(\.)?(?![A-Za-z.'’@-]|(?<!\.)[0-9])")
 BEFORE_NAME = re.compile(r"[ \u00a0]{1,3}(?:[A-Z][a-zà-ÿ'’.]|[A-Z]\.|O['’])")
-BEFORE_NUMBER = re.compile(r"[ \u00a0]{0,2}[0-9IVX]")
+BEFORE_NUMBER = re.compile(r"[ \u00a0]{0,2}(?:[0-9]|[IVX]{1,5}(?![A-Za-z0-9]))")
 AFTER_NAME = re.compile(r"(?:[A-Z][a-z]{1,20}|[0-9]{1,4}(?:st|nd|rd|th))[ ]$")
 ENDS = re.compile(r"[\s\"'”’)]*$")
 NEW_SENTENCE = re.compile(r"[\"'”’)]*\s+[\"'“‘(]*[A-Z]")
@@ -86,6 +89,8 @@ def abbreviation(source: Source, at: int) -> Hit | None:
     """`Dr. Okafor` is `Doctor Okafor`, `Elm St.` is `Elm Street`, `e.g.` is `for example`, `No. 5` is `number five`."""
     text = source.text
     if match := SEVERAL.match(text, at):
+        if match.group().endswith("s"):
+            return Hit(match.end(), "P H D s", "plural", letters_ipa("PHD", "s"))
         key = match.group().lower().replace(" ", "") if not match.group().startswith("et") else "et al."
         said = DOTTED.get(key) or DOTTED.get(key + ".") or DOTTED.get("ph.d." if key.startswith("ph") else "", "")
         return _closing(text, match.end(), said, "abbreviation") if said else None
@@ -95,7 +100,13 @@ def abbreviation(source: Source, at: int) -> Hit | None:
     word, dot, end = match[1].lower(), match[2], match.end()
     named = BEFORE_NAME.match(text, end) is not None
     after_name = AFTER_NAME.search(text, max(0, at - 24), at) is not None
-    if word in NUMBERED and dot and BEFORE_NUMBER.match(text, end) and (text[end : end + 2].strip() != "I"):
+    if (
+        word in NUMBERED
+        and dot
+        and (len(word) > 1 or match[1].islower())
+        and BEFORE_NUMBER.match(text, end)
+        and (text[end : end + 2].strip() != "I")
+    ):
         return Hit(end, _like(match[1], NUMBERED[word]), "abbreviation")
     if word in TITLES and match[1][0].isupper() and named and not (after_name and word in STREETS):
         return (

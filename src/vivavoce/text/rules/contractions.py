@@ -9,7 +9,7 @@ from .hit import Hit, Source
 __all__ = ["CONTRACTIONS", "contraction"]
 
 CONTRACTIONS: dict[str, str] = {}
-for _word in str.split("how why when where what which there these those here"):
+for _word in str.split("how why when where what which who there these those here that this"):
     CONTRACTIONS[f"{_word}'re"] = f"{_word} are"
 for _word in str.split("how why when where what"):
     CONTRACTIONS[f"{_word}'d"] = f"{_word} did"

@@ -20,6 +20,9 @@ OTHER_SCRIPT = frozenset(
         "zh yue ja ko bo dv"
     )
 )
+# Arabic and Hebrew write few vowels; without one the letters would be spelled.
+CONSONANTS = re.compile("[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefe]")
+VOWEL_LESS = re.compile("([kstgd]h|[b-df-hj-np-tv-z`])(?=[b-df-hj-np-tv-z`])(?!h)")
 CAMEL = re.compile(r"(?<=[a-z'])(?=[A-Z])")
 
 
@@ -33,5 +36,7 @@ def romanize(text: str) -> str:
     from anyascii import anyascii
 
     said = CAMEL.sub(" ", anyascii(text))
+    if CONSONANTS.search(text):
+        said = VOWEL_LESS.sub(r"\1a", said)
     words = "".join(character if character.isalnum() or character in " '" else " " for character in said).split()
     return " ".join(words).lower()

@@ -6,7 +6,7 @@ import re
 
 from .hit import Hit, Source
 from .numbers import cardinal, ordinal
-from .units import FRACTIONS
+from .units import AFTER_FRACTION, FRACTIONS, NOT_SPACED, UNITS
 
 __all__ = ["fraction", "spoken_fraction"]
 
@@ -32,8 +32,20 @@ def _mixed(whole: str, part: str) -> str:
 
 
 def fraction(source: Source, at: int) -> Hit | None:
-    """`½`, `2½`, `3/4`, `1 1/2`, and `24/7`."""
-    text = source.text
+    """`½`, `2½`, `3/4`, `1 1/2`, `1/2 tsp`, and `24/7`."""
+    hit = _fraction(source.text, at)
+    if hit is None or not (unit := AFTER_FRACTION.match(source.text, hit.end)):
+        return hit
+    name = unit["unit"]
+    if name in NOT_SPACED and name not in ("in", "ct"):
+        return hit
+    if name == "in" and source.text[unit.end() : unit.end() + 1].isspace():
+        return hit
+    one, many = UNITS[name]
+    return Hit(unit.end(), f"{hit.words} {many if ' and ' in hit.words else one}", "unit")
+
+
+def _fraction(text: str, at: int) -> Hit | None:
     if match := AROUND_THE_CLOCK.match(text, at):
         said = "twenty-four seven" + (" three sixty-five" if match.group().endswith("365") else "")
         return Hit(match.end(), said, "fraction")

@@ -13,6 +13,7 @@ __all__ = [
     "dotted_initials",
     "is_shouted",
     "is_spelled",
+    "letter_a",
     "letters_ipa",
     "mixed",
     "pronounceable",
@@ -29,6 +30,10 @@ UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dD])?(?![A-Za-z0-9_])")
 DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.[A-Za-z]){1,8}(?![A-Za-z0-9.])")
 INITIAL = re.compile(r"([A-Z])\.(?=[  ]?[A-Z][a-z.])")
 AMPERSAND = re.compile(r"([A-Z]{1,3})&([A-Z]{1,3})(?![A-Za-z0-9_&])")
+ARTICLE_A = re.compile(r"A(?:[ ][\"“‘'(]?[A-Za-z0-9$€£]|['’\"”]|[-‐])")
+LABEL = re.compile(
+    r"\b(?:grade|group|vitamin|plan|type|section|class|team|hepatitis|exhibit|option|part|appendix|letter)[ ]$", re.I
+)
 MIXED = re.compile(r"(?=[0-9]{0,20}[A-Za-z])(?=[A-Za-z]{0,20}[0-9₀-₉])[A-Za-z0-9₀-₉]{2,24}(?![A-Za-z0-9_])")
 PIECES = re.compile(r"[A-Z]{1,24}(?![a-z])|[A-Z]?[a-z]{1,24}|[0-9]{1,24}")
 SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -117,6 +122,8 @@ def dotted_initials(source: Source, at: int) -> Hit | None:
     text = source.text
     if match := DOTTED.match(text, at):
         letters = match.group().replace(".", "")
+        if letters[-1] == "s" and letters[:-1].isupper():
+            return Hit(match.end(), f"{spell(letters[:-1])} s", "plural", letters_ipa(letters[:-1], "s"))
         closes = match.end() == len(text) or text[match.end() :].lstrip(" \"')”’") == ""
         end = match.end() - (1 if closes and match.group().endswith(".") else 0)
         return Hit(end, spell(letters), "initialism", letters_ipa(letters))
@@ -160,7 +167,18 @@ def mixed(source: Source, at: int) -> Hit | None:
             said.append(piece.lower())
         else:
             said.append(piece)
-    return Hit(match.end(), " ".join(said), "letters and digits")
+    return Hit(
+        match.end(), " ".join(said).replace("A ", "A-") if said[0] == "A" else " ".join(said), "letters and digits"
+    )
+
+
+def letter_a(source: Source, at: int) -> Hit | None:
+    """The letter `A` where it is no article: `grade A`, `A, B and C`."""
+    text = source.text
+    if text[at] != "A" or text[at + 1 : at + 2].isalnum() or text[at + 1 : at + 2] in ("-", "‐"):
+        return None
+    article = ARTICLE_A.match(text, at) and not LABEL.search(text, max(0, at - 14), at)
+    return Hit(at + 1, "A", "plain") if article else Hit(at + 1, "A", "letter", "ˈeɪ")
 
 
 def is_shouted(text: str) -> bool:

@@ -32,8 +32,10 @@ YEAR_BEFORE = re.compile(
     re.IGNORECASE,
 )
 NAMED_BEFORE = re.compile(
-    r"\b(?:Boeing|Airbus|Flight|Route|Highway|Interstate|Room|Suite|Apartment|Apt\.|Area|Error|Extension|Port|HTTP)[ ]$"
+    r"\b(?:Boeing|Airbus|Flight|Route|Highway|Interstate|Room|Suite|Apartment|Apt\.|Area|Error|Extension|Port|HTTP)[ ]$",
+    re.IGNORECASE,
 )
+SPELLED_BEFORE = re.compile(r"\b(?:code|zip|PIN|ID|postcode|password|passcode)(?:[ ]is)?:?[ ]$", re.IGNORECASE)
 COUNTED_AFTER = re.compile(r"\s(?!(?:was|is|has|its|as|this|plus|across|perhaps|always|us|yes)\b)[a-z]{2,30}s\b")
 
 
@@ -130,6 +132,8 @@ def plain_number(source: Source, at: int) -> Hit | None:
         return Hit(match.end(), year(int(text)), "year")
     if len(text) in (3, 4) and text.isdigit() and NAMED_BEFORE.search(source.text, max(0, at - 16), at):
         return Hit(match.end(), pairs(text), "number")
+    if len(text) > 3 and text.isdigit() and SPELLED_BEFORE.search(source.text, max(0, at - 16), at):
+        return Hit(match.end(), digits(text), "digits")
     if len(text) > 1 and text[0] == "0" and "." not in text and "," not in text:
         return Hit(match.end(), digits(text), "digits")
     return Hit(match.end(), decimal(text), "number")

@@ -19,7 +19,7 @@ CARD = re.compile(rf"[0-9]{{4}}(?:[ -][0-9]{{4}}){{2,4}}{END}")
 SOCIAL = re.compile(rf"[0-9]{{3}}-[0-9]{{2}}-[0-9]{{4}}{END}")
 GROUP = re.compile(r"[0-9]+")
 SERIAL = re.compile(rf"[0-9]{{1,12}}(?:-[0-9]{{1,12}}){{2,8}}{END}")
-LONG = re.compile(r"[0-9]{13,}+")
+LONG = re.compile(r"[0-9]{10,}+(?!,[0-9]|\.[0-9])")
 
 
 def phone(source: Source, at: int) -> Hit | None:
@@ -61,6 +61,9 @@ def _pieces(group: str) -> list[str]:
 
 
 def long_digits(source: Source, at: int) -> Hit | None:
-    """More digits than a person counts are read one by one."""
+    """More digits than a person counts are read one by one, in groups."""
     match = LONG.match(source.text, at)
-    return Hit(match.end(), digits(match.group()), "digits") if match else None
+    if match is None:
+        return None
+    number = match.group()
+    return Hit(match.end(), _groups(number) if len(number) < 20 else digits(number), "digits")

@@ -37,6 +37,7 @@ OTHERWISE = frozenset(
 BEFORE = re.compile(r"([A-Za-zÀ-ÿ]{2,20})\.?[ ]$")
 TWO_NAMES = re.compile(r"[A-Z][a-zà-ÿ]{1,20}[ ][A-Z][a-zà-ÿ]{1,20}[ ]$")
 FIRST_AFTER = re.compile(r"['’]s\b|[.,;:!?)]|$|[ ](?:of|and|was|became|died|reigned|ruled|had|in|from|to|the|is)\b")
+LISTED = re.compile(r"(?<![^\s])\($")
 CENTURY = re.compile(r"(?:th)?[ ](?:century|centuries|dynasty|legion|olympiad)\b", re.IGNORECASE)
 
 
@@ -54,8 +55,9 @@ def roman(source: Source, at: int) -> Hit | None:
     text = source.text
     if text[at] in "ivxl":
         before = BEFORE.search(text, max(0, at - 24), at)
-        listed = text[at - 1 : at] == "(" or (before is not None and before[1].lower() in COUNTED)
-        match = SMALL.match(text, at) if listed else None
+        listed = LISTED.search(text, max(0, at - 2), at) and text[at : at + 2] not in ("x)", "l)")
+        counted = before is not None and before[1].lower() in COUNTED
+        match = SMALL.match(text, at) if listed or counted else None
         capitals = match[1].upper() if match else ""
         if not capitals or NUMERAL.fullmatch(capitals) is None:
             return None

@@ -7,7 +7,7 @@ import re
 from .hit import Hit, Source
 from .numbers import NUMBER, cardinal, decimal, ordinal
 
-__all__ = ["named_sign", "power", "signed"]
+__all__ = ["named_sign", "operator", "power", "signed"]
 
 SIGNS = {
     "=": "equals", "+": "plus", "−": "minus", "×": "times", "÷": "divided by", "≤": "is less than or equal to",
@@ -32,7 +32,7 @@ SEVERAL = {
     "<=": "is less than or equal to", ">=": "is greater than or equal to", "!=": "is not equal to", "==": "equals",
     "=>": "implies", "->": "to", "-->": "to", "<-": "from", "<->": "to and from", "+/-": "plus or minus", "&&": "and",
     "||": "or", "**": "to the power of", "~=": "is about", "...": "…", ":=": "is defined as", "===": "equals",
-    "<<": "is much less than", ">>": "is much greater than", "++": "plus plus", "//": "slash slash", "--": "—",
+    "<<": "is much less than", ">>": "is much greater than", "++": "plus plus", "°C": "degrees Celsius", "°F": "degrees Fahrenheit", "//": "slash slash", "--": "—",
 }  # fmt: skip
 MULTI = re.compile("|".join(re.escape(sign) for sign in sorted(SEVERAL, key=len, reverse=True)))
 SIGNED = re.compile(r"([-−–+±~≈<>≤≥])[ ]?(?=[0-9.$€£¥])")
@@ -49,7 +49,8 @@ LANGUAGES = re.compile(r"(?:C\+\+|[CF]#|[A-Z]\+(?![0-9A-Za-z+])|[A-F]-(?=[\s.,;:
 # A tag that is written out or broken is not a comparison: its brackets say nothing.
 ANGLE = re.compile(r"(?<![^\s>])<[/!]?(?:[A-Za-z][A-Za-z0-9-]{0,30}/?>|[A-Za-z]{2})")
 ANGLE_BEFORE = re.compile(r"(?<![^\s>])<[/!]?[A-Za-z][A-Za-z0-9-]{0,30}[ /]{0,2}$")
-OPERAND_BEFORE = re.compile(r"(?:[0-9)%]|(?<![A-Za-z])[A-Za-z])[ ]$|[0-9)]$")
+OPERAND_BEFORE = re.compile(r"(?:[0-9)%]|(?<![A-Za-z])[A-Za-z])[ ]$|[0-9)%°]$")
+OPERATOR_BEFORE = re.compile(r"[=<>(+*/×÷^≤≥≈][ ]?$")
 EXPONENT = re.compile(
     rf"({NUMBER})(?:[ ]?[x×·*][ ]?10(?:\^([-−+]?[0-9]{{1,3}})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))|[eE]([-+]?[0-9]{{1,3}}))(?![0-9A-Za-z])"
 )
@@ -82,8 +83,21 @@ def _raised(text: str) -> str:
     return f"to the minus {ordinal(-value)}" if value < 0 else f"to the {ordinal(value)}"
 
 
+def operator(source: Source, at: int) -> Hit | None:
+    """A sign between operands, or before a name: `10 - 3`, `5%–10%`, `y = -x`."""
+    text = source.text
+    match = SIGNED.match(text, at)
+    if match is not None and OPERAND_BEFORE.search(text, max(0, at - 3), at):
+        sign = match[1]
+        word = "minus" if sign in "-−" else "to" if sign == "–" else SIGNS.get(sign, SIGN_WORDS[sign])
+        return Hit(match.end(), word, "math")
+    if text[at] in "-−" and text[at + 1 : at + 2].isalpha() and OPERATOR_BEFORE.search(text, max(0, at - 2), at):
+        return Hit(at + 1, "minus", "math")
+    return None
+
+
 def signed(source: Source, at: int) -> Hit | None:
-    """A sign before a number: `-5`, `±3`, `~20`, `>100`; between operands it is an operation."""
+    """A sign before a number: `-5`, `±3`, `~20`, `>100`."""
     text = source.text
     if match := NUMBER_SIGN.match(text, at):
         return Hit(match.end(), "number", "number sign")
@@ -91,9 +105,6 @@ def signed(source: Source, at: int) -> Hit | None:
     if match is None:
         return None
     sign, spaced = match[1], match.end() - at > 1
-    if OPERAND_BEFORE.search(text, max(0, at - 3), at):
-        word = "minus" if sign in "-−" else "to" if sign == "–" else SIGNS.get(sign, SIGN_WORDS[sign])
-        return Hit(match.end(), word, "math")
     if spaced and sign in "-–":
         return None
     if at and text[at - 1].isalnum():

@@ -67,16 +67,17 @@ VALUE = rf"(?P<minus>[-−–+])?(?P<number>{NUMBER}|\.[0-9]{{1,9}})(?P<fraction
 UPPER = rf"(?:[ ]?[-–—][ ]?(?P<to>{NUMBER}))?"
 MEASURE = re.compile(
     rf"{VALUE}{UPPER}(?P<gap>[  \u2009]|-)?(?P<unit>{NAMES}){POWER}"
-    rf"(?:[ ]?/[ ]?(?P<per>{RATES})(?P<power2>[²³]|\^[23])?)?(?![A-Za-z0-9])"
+    rf"(?:[ ]?/[ ]?(?P<per>{RATES})(?P<power2>[²³]|\^[23])?)?(?![A-Za-z0-9])(?:\.(?=[ ][a-z]))?"
 )
-PERCENT = re.compile(rf"{VALUE}{UPPER}[ ]?(?P<unit>%|‰|℅)(?P<point>-?pts?\b|pp\b)?")
+AFTER_FRACTION = re.compile(rf"[ -]?(?P<unit>{NAMES})(?![A-Za-z0-9])(?:\.(?=[ ][a-z]))?")
+PERCENT = re.compile(rf"{VALUE}(?:[ ]?%?[ ]?[-–—][ ]?(?P<to>{NUMBER}))?[ ]?(?P<unit>%|‰|℅)(?P<point>-?pts?\b|pp\b)?")
 DEGREES = re.compile(rf"{VALUE}{UPPER}[ ]?(?:°[ ]?(?P<scale>[CFKcf](?![A-Za-z0-9]))?|(?P<glyph>[℃℉]))")
 BARE_RATE = re.compile(
     rf"(?P<unit>{NAMES}){POWER}(?:/|[ ]per[ ])(?P<per>{RATES})(?P<power2>[²³]|\^[23])?(?![A-Za-z0-9/])"
 )
 BARE_POWER = re.compile(rf"(?P<unit>{NAMES})(?P<power>[²³])(?![A-Za-z0-9])")
 FEET = re.compile(r"([0-9]{1,2})['′’][ ]?([0-9]{1,2})(?:[\"″”]|'')")
-TIMES = re.compile(rf"({NUMBER})[x×](?![A-Za-z0-9])")
+TIMES = re.compile(rf"({NUMBER})[x×](?![A-Za-z0-9]|[ ]?[-+*/=^<>])")
 DIMENSIONS = re.compile(rf"({NUMBER})(?:[ ]?x[ ]?|×)(?=[0-9])")
 SHORT_SCALE = re.compile(rf"({NUMBER})(?:(k|K|M|bn|B)|[ ]?(mn|bn))(?![A-Za-z0-9])")
 SCALE_NAMES = {"k": "thousand", "K": "thousand", "M": "million", "mn": "million", "bn": "billion", "B": "billion"}

@@ -18,7 +18,7 @@ DOTTED = re.compile(
 )
 FLOOD = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6}){13,}+\.?")
 V = re.compile(
-    r"[vV](?:er|ersion)?\.?[ ]?([0-9]{1,4}(?:\.[0-9]{1,6}){0,8})(?![0-9])(?:-?(alpha|beta|rc)[.]?([0-9]{0,4}))?(?![A-Za-z])"
+    r"(?:v|V(?=[0-9]{1,4}\.[0-9]))(?:er|ersion)?\.?[ ]?([0-9]{1,4}(?:\.[0-9]{1,6}){0,8})(?![0-9])(?:-?(alpha|beta|rc)[.]?([0-9]{0,4}))?(?![A-Za-z])"
 )
 SECTION = re.compile(r"([A-Z])\.([0-9]{1,4}(?:\.[0-9]{1,4}){0,6})(?![0-9A-Za-z])")
 STAGES = {"alpha": "alpha", "beta": "beta", "rc": "R C", "dev": "dev", "a": "alpha", "b": "beta"}

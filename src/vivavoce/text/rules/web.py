@@ -135,7 +135,7 @@ def address(source: Source, at: int) -> Hit | None:
     if match := DOMAIN.match(text, at):
         found = _trim(match.group())
         if match[1].lower() in TLDS and (match[1].islower() or found.isupper()) and not _is_file(found):
-            return Hit(at + len(found), _located(found), "url")
+            return Hit(at + len(found), _located(found.lower() if found.isupper() else found), "url")
     if match := LOCAL.match(text, at):
         found = _trim(match.group())
         return Hit(at + len(found), _located(found), "url")
