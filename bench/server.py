@@ -133,7 +133,7 @@ def serving(environment: Mapping[str, str] | None = None) -> Iterator[Server]:
             server.wait_until_healthy()
             yield server
         except Exception as error:
-            error.add_note(f"server: {server.process.poll() or 'running'}; its log ends:\n{log_end(server)}")
+            error.add_note(f"server's exit code: {server.process.poll()}; its log ends:\n{log_end(server)}")
             raise
         finally:
             server.stop()

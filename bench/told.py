@@ -29,6 +29,20 @@ class Told:
         """The silences of 100 ms and more, against the words' times."""
         return pauses(self.samples, RATE_HZ, [(word["start_ms"], word["end_ms"]) for word in self.words])
 
+    def edges_ms(self) -> tuple[list[float], list[float]]:
+        """At each pause and at both ends: a word's start minus the sound's, and a word's end minus the sound's."""
+        loud = np.flatnonzero(np.abs(self.samples) > 0.01 * np.abs(self.samples).max()) * 1000 / RATE_HZ
+        starts, ends = [self.words[0]["start_ms"] - loud[0]], [self.words[-1]["end_ms"] - loud[-1]]
+        for pause in self.pauses():
+            middle_ms = (pause.start_ms + pause.end_ms) / 2
+            starts.append(
+                min(word["start_ms"] for word in self.words if word["end_ms"] > middle_ms) - loud[loud > middle_ms][0]
+            )
+            ends.append(
+                max(word["end_ms"] for word in self.words if word["start_ms"] < middle_ms) - loud[loud < middle_ms][-1]
+            )
+        return [float(value) for value in starts], [float(value) for value in ends]
+
 
 async def speak_with_words(connection: Connection, text: str, voice: str) -> Told:
     """Ask the door for PCM as events, with word times."""

@@ -26,13 +26,13 @@ BODIES = (
 )
 
 
-async def leave(port: int, chance: random.Random) -> str:
+async def leave(port: int, chance: random.Random, voice: str = "alloy") -> str:
     """Ask for speech and be gone at a random moment; says at which."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     connection = Connection(reader, writer, "localhost")
     body = chance.choice(BODIES)
     request = connection.request(
-        model="tts-1", voice="alloy", input=long_text(chance.randint(12, 400), chance.randrange(10**6)), **body
+        model="tts-1", voice=voice, input=long_text(chance.randint(12, 400), chance.randrange(10**6)), **body
     )
     moment = chance.choices(("in the head", "in the body", "before audio", "in mid-stream", "unread"), (1, 1, 4, 8, 2))[
         0
@@ -56,22 +56,22 @@ async def leave(port: int, chance: random.Random) -> str:
     return moment
 
 
-async def storm(port: int, requests: int, seed: int) -> list[str]:
+async def storm(port: int, requests: int, seed: int, voice: str = "alloy") -> list[str]:
     """Many clients that leave, a bounded number at once."""
     chance = random.Random(seed)
     places = asyncio.Semaphore(AT_ONCE)
 
     async def one(own_chance: random.Random) -> str:
         async with places:
-            return await leave(port, own_chance)
+            return await leave(port, own_chance, voice)
 
     return await asyncio.gather(*(one(random.Random(chance.random())) for _ in range(requests)))
 
 
-async def whole(server: Server, text: str) -> bytes:
+async def whole(server: Server, text: str, voice: str = "alloy") -> bytes:
     """An answer that somebody waits for."""
     async with await Connection.open(server.port) as connection:
-        answer = await connection.speak(model="tts-1", voice="alloy", input=text, response_format="pcm")
+        answer = await connection.speak(model="tts-1", voice=voice, input=text, response_format="pcm")
     assert answer.status == 200, answer.body
     return answer.body
 
@@ -98,3 +98,17 @@ async def test_a_thousand_cancels_leave_no_thread_slot_file_or_descriptor(server
     assert after.descriptors <= before.descriptors
     if not before.threads:
         pytest.skip("this system does not tell a process's threads and descriptors; files and slots were checked")
+
+
+@pytest.mark.models
+async def test_runs_of_a_slow_model_that_are_stopped_half_way_leave_nothing(server: Server) -> None:
+    """The same with Kokoro, whose single step lasts longer than most of these clients stay."""
+    await whole(server, "Good morning.", "af_heart")
+    await storm(server.port, 20, seed=3, voice="af_heart")
+    before = await asyncio.to_thread(server.settle)
+    await storm(server.port, 60, seed=4, voice="af_heart")
+    after = await asyncio.to_thread(server.settle, before)
+    assert after.files == before.files
+    assert after.threads <= before.threads
+    assert after.descriptors <= before.descriptors
+    assert await whole(server, "Good morning.", "af_heart")
