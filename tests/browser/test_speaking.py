@@ -147,6 +147,20 @@ def test_utsuwa_146_the_context_is_resumed_inside_the_click(open_stage, studio) 
     assert stage.js("resumedInside[0]") == "click"
 
 
+def test_a_browser_that_holds_the_sound_back_is_not_silence_without_a_word(open_stage, studio) -> None:
+    stage = open_stage(studio.url)
+    stage.js("""() => {
+      window.resume = AudioContext.prototype.resume;
+      AudioContext.prototype.resume = () => new Promise(() => {});
+      return __vivavoce.player.prepare().then(() => __vivavoce.player.context.suspend());
+    }""")
+    stage.say("held back for now")
+    stage.expect_status("Your browser holds the sound back. Press Speak once more.")
+    stage.js("() => { AudioContext.prototype.resume = resume; }")
+    stage.say("and free again")
+    stage.expect_status("Finished.")
+
+
 def test_pcm_player_8_ten_speeches_share_one_context_at_the_device_s_own_rate(open_stage, studio) -> None:
     stage = open_stage(studio.url, before=COUNT_CONTEXTS)
     studio.script.word_ms = 60

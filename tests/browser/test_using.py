@@ -238,7 +238,7 @@ def test_a_download_is_the_file_the_server_made(stage, studio, tmp_path: Path) -
 
 def test_over_plain_http_from_another_machine_it_still_speaks(open_stage, studio) -> None:
     """There a browser has no AudioWorklet and no clipboard."""
-    stage = open_stage(studio.url.replace("127.0.0.1", "phone.test"))
+    stage = open_stage(studio.url.replace("127.0.0.1", "phone.test"), expect_errors=True)
     stage.page.wait_for_selector("#health[data-health=well]")
     assert stage.js("isSecureContext") is False
     stage.record_lit()

@@ -40,6 +40,11 @@ const explanation = new Explanation(at("explain"), at("explain-body"), editor, (
   api.explain(editor.text, picker.chosen.language, signal),
 );
 
+/** Live regions are read out on every write, so the same words are never written twice. */
+function tell(words) {
+  if (at("status").textContent !== words) at("status").textContent = words;
+}
+
 function request() {
   return { input: editor.text, speed: speedOf(at("speed").valueAsNumber), ...picker.chosen };
 }
@@ -47,7 +52,7 @@ function request() {
 function speak(event) {
   at("error").hidden = true;
   if (editor.text.trim() === "") {
-    at("status").textContent = "Type something to say first.";
+    tell("Type something to say first.");
     editor.focus();
     return;
   }
@@ -65,12 +70,12 @@ async function download() {
   const button = at("download");
   at("error").hidden = true;
   button.disabled = true;
-  at("status").textContent = "Making the file…";
+  tell("Making the file…");
   try {
     save(await api.file(request(), format), `speech.${format}`);
-    at("status").textContent = `Saved speech.${format}.`;
+    tell(`Saved speech.${format}.`);
   } catch (error) {
-    at("status").textContent = "No file.";
+    tell("No file.");
     fail(error, download);
   } finally {
     button.disabled = false;
@@ -99,7 +104,7 @@ async function withKey(action) {
 }
 
 function showState() {
-  at("status").textContent = STATES[speaker.state];
+  tell(STATES[speaker.state]);
   if (!speaker.active && document.activeElement === at("stop")) at("speak").focus();
   at("stop").disabled = !speaker.active;
   for (const [id, shown] of Object.entries(figuresShown(speaker.figures))) at(id).textContent = shown;
@@ -120,8 +125,8 @@ function animate() {
   const step = (nowMs) => {
     animating = speaker.active;
     if (!animating) return;
-    if (player.context.state === "running") runningMs = nowMs;
-    if (nowMs - runningMs > PATIENCE_MS) at("status").textContent = STATES.held;
+    if (player.context?.state === "running") runningMs = nowMs;
+    if (nowMs - runningMs > PATIENCE_MS) tell(STATES.held);
     const { last, lit } = speaker.word();
     if (last) editor.light(last.start, last.end, lit);
     if (!calm) meter.draw(player.analyser);

@@ -21,9 +21,13 @@ export function figuresShown(figures) {
   return {
     "first-sound": firstSoundMs === null ? "–" : duration(firstSoundMs),
     length: lengthMs > 0 ? duration(lengthMs) : "–",
-    rtf: rtf === null ? "–" : rtf.toFixed(2),
+    rtf: rtf === null ? "–" : factor(rtf),
     gaps: firstSoundMs === null ? "–" : String(gaps),
   };
+}
+
+function factor(rtf) {
+  return rtf < 0.01 ? "< 0.01" : rtf.toFixed(2);
 }
 
 /** @param {number} ms @returns {string} such as 84 ms, 4.2 s, 12:07. */
