@@ -124,7 +124,8 @@ class Builder:
         if self.wordy:
             self.out.append(",")
             self.length += 1
-        self.word(start, end, words, rule)
+        self.word(start, end, f"{words}.", rule)
+        self._wordy = False
 
     def line_end(self, at: int) -> None:
         """A line that was said on its own is over: it ends like a sentence."""

@@ -18,7 +18,7 @@ TRIGGER = re.compile(r"[*_~`\[\]<>&\\|!\n]")
 RUN = re.compile(r"\*+|_+|~+|`+|<{2,}|>+|\[{3,}|\]+|\\{3,}|&{3,}|!{2,}|\|+|\n+")
 QUICK = re.compile(r"[*_~`\[\]<>&\\|#\n]|^[ \t]*[-+•‣◦●▪=>0-9]|!\[")
 ESCAPED = frozenset("\\`*_{}[]()#+-.!|<>~\"$%&'/:;=?@^,")
-WINDOWS_PATH = re.compile(r"(?:[A-Za-z]:|\\)\S{0,300}$")
+WINDOWS_PATH = re.compile(r"(?:\b[A-Za-z]:|\\\\[A-Za-z0-9])\S{0,300}$")
 DEEPEST = 32
 
 
@@ -235,10 +235,9 @@ class _Reader:
             self._put(" ", at)
             return at + 2
         if following in ESCAPED and following and not WINDOWS_PATH.search(text, max(0, at - 300), at):
-            if following in "*_~`[]<>|#&":
+            if following in "_<>&":
                 self._put(following, at + 1)
-                return at + 2
-            return at + 1
+            return at + (2 if following in "*_~`[]<>|&" else 1)
         return at
 
     def _tag(self, at: int) -> int:

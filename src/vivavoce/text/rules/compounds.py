@@ -34,7 +34,7 @@ def compound(source: Source, at: int) -> Hit | None:
     if all(piece.isdigit() for piece in pieces):
         return None
     said = [_piece(piece, source.shouting) for piece in pieces]
-    same = all(one == other or other[0].isdigit() for one, other in zip(said, pieces, strict=True))
+    same = said[1:] == pieces[1:] and (said[0] == pieces[0] or pieces[0][0].isdigit())
     joined = ("-" if same and all(" " not in piece for piece in said) else " ").join(said)
     return Hit(match.end(), joined + tail, "plain" if joined + tail == whole else "compound")
 

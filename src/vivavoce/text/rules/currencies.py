@@ -6,6 +6,7 @@ import re
 
 from .hit import Hit, Source
 from .numbers import NUMBER, cardinal, decimal
+from .units import attributive
 
 __all__ = ["CODES", "SYMBOLS", "money"]
 
@@ -98,7 +99,7 @@ def money(source: Source, at: int) -> Hit | None:
         return None
     match = PREFIXED.match(text, at) or SUFFIXED.match(text, at)
     if match is not None:
-        return Hit(match.end(), _words(match), "currency")
+        return Hit(match.end(), _words(match, attributive(text, at, match.end())), "currency")
     match = CENTS.match(text, at)
     if match is None or (match["unit"] != "¢" and text[match.end() - 2] == " "):
         return None
@@ -108,9 +109,11 @@ def money(source: Source, at: int) -> Hit | None:
     return Hit(match.end(), f"{decimal(match['number'])} {one if match['number'] == '1' else many}", "currency")
 
 
-def _words(match: re.Match[str]) -> str:
+def _words(match: re.Match[str], describes: bool) -> str:
     found = match.groupdict()
     one, many, cent, cents = UNITS[found["unit"]]
+    if describes:
+        many = one
     sign = "minus " if found.get("minus") or found.get("minus2") else ""
     number = found["number"]
     text = number.replace(",", "." if len(number) - number.find(",") == 3 and "." not in number else "")

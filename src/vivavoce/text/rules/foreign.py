@@ -23,6 +23,10 @@ OTHER_SCRIPT = frozenset(
 # Arabic and Hebrew write few vowels; without one the letters would be spelled.
 CONSONANTS = re.compile("[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefe]")
 VOWEL_LESS = re.compile("([kstgd]h|[b-df-hj-np-tv-z`])(?=[b-df-hj-np-tv-z`])(?!h)")
+# In the scripts of India a consonant that is followed by another letter, and not by a vowel sign, carries an `a`.
+INHERENT = re.compile(
+    "[\u0915-\u0939\u0995-\u09b9\u0a15-\u0a39\u0a95-\u0ab9\u0b15-\u0b39\u0b95-\u0bb9\u0c15-\u0c39\u0c95-\u0cb9\u0d15-\u0d39](?=[\u0905-\u0939\u0985-\u09b9\u0a05-\u0a39\u0a85-\u0ab9\u0b05-\u0b39\u0b85-\u0bb9\u0c05-\u0c39\u0c85-\u0cb9\u0d05-\u0d39])"
+)
 CAMEL = re.compile(r"(?<=[a-z'])(?=[A-Z])")
 
 
@@ -35,7 +39,7 @@ def romanize(text: str) -> str:
     """Latin letters for any script: `谢谢` is `xie xie`, `Привет` is `privet`."""
     from anyascii import anyascii
 
-    said = CAMEL.sub(" ", anyascii(text))
+    said = CAMEL.sub(" ", anyascii(INHERENT.sub(r"\g<0>a", text)))
     if CONSONANTS.search(text):
         said = VOWEL_LESS.sub(r"\1a", said)
     words = "".join(character if character.isalnum() or character in " '" else " " for character in said).split()

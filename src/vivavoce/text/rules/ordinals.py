@@ -10,6 +10,7 @@ from .numbers import cardinal, ordinal, year
 __all__ = ["decade", "ordinal_number", "plural", "short_decade"]
 
 ORDINAL = re.compile(r"([0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})(?:st|nd|rd|th|ST|ND|RD|TH)(?![A-Za-z0-9])")
+SPAN = re.compile(r"([0-9]{1,3})(?:st|nd|rd|th)?[ ]?[-–—][ ]?([0-9]{1,3})(?:st|nd|rd|th)(?![0-9A-Za-z])")
 DECADE = re.compile(r"([0-9]{3}0)['’]?s(?![A-Za-z0-9])")
 SHORT_DECADE = re.compile(r"['’‘]([0-9]0)s(?![A-Za-z0-9])")
 BARE_DECADE = re.compile(r"([0-9]0)['’]?s(?![A-Za-z0-9])")
@@ -19,6 +20,8 @@ SHORT_YEAR = re.compile(r"['’‘]([0-9]{2})(?![A-Za-z0-9])")
 
 def ordinal_number(source: Source, at: int) -> Hit | None:
     """`21st` is `twenty-first`."""
+    if match := SPAN.match(source.text, at):
+        return Hit(match.end(), f"{ordinal(int(match[1]))} to {ordinal(int(match[2]))}", "range")
     match = ORDINAL.match(source.text, at)
     if match is None:
         return None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from .hit import Hit, Source
-from .numbers import NUMBER, decimal, digits, ordinal, year
+from .numbers import NUMBER, decimal, digits, year
 
 __all__ = ["number_range"]
 
 YEARS = re.compile(r"((?:1[0-9]|20)[0-9]{2})[ ]?[-–—/][ ]?((?:1[0-9]|20)[0-9]{2}|[0-9]{2})(?![0-9A-Za-z]|[-/.][0-9])")
-ORDINALS = re.compile(r"([0-9]{1,3})(?:st|nd|rd|th)?[ ]?[-–—][ ]?([0-9]{1,3})(?:st|nd|rd|th)(?![0-9A-Za-z])")
 NUMBERS = re.compile(rf"({NUMBER})(?:-|[ ]?[–—][ ]?)({NUMBER})(?![0-9]|[-/][0-9]|[ ]?=)")
 RATIO = re.compile(r"([0-9]{1,4}):([0-9]{1,4})(?![0-9:])")
 
@@ -23,8 +22,6 @@ def number_range(source: Source, at: int) -> Hit | None:
         if len(last) == 4 or int(last) > int(first[2:]):
             second = year(int(last)) if len(last) == 4 else decimal(last)
             return Hit(match.end(), f"{year(int(first))} to {second}", "range")
-    if match := ORDINALS.match(text, at):
-        return Hit(match.end(), f"{ordinal(int(match[1]))} to {ordinal(int(match[2]))}", "range")
     if match := NUMBERS.match(text, at):
         if len(match[2]) > 2 and match[2][0] == "0" and match[2].isdigit():
             return Hit(match.end(), f"{digits(match[1])}, {digits(match[2])}", "digits")

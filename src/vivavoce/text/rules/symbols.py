@@ -109,6 +109,8 @@ def signed(source: Source, at: int) -> Hit | None:
         return None
     if at and text[at - 1].isalnum():
         return None
+    if sign in "~≈" and text[max(0, at - 7) : at].lower().strip().endswith(("about", "around")):
+        return Hit(match.end(), "", "math")
     return Hit(match.end(), SIGN_WORDS[sign], "math")
 
 

@@ -7,7 +7,7 @@ import re
 from .hit import Hit, Source
 from .numbers import NUMBER, cardinal, decimal, pairs
 
-__all__ = ["UNITS", "bare_rate", "measure", "plural_of", "times"]
+__all__ = ["UNITS", "attributive", "bare_rate", "measure", "plural_of", "times"]
 
 # written: one, many
 UNITS: dict[str, tuple[str, str]] = {}
@@ -81,6 +81,11 @@ TIMES = re.compile(rf"({NUMBER})[x×](?![A-Za-z0-9]|[ ]?[-+*/=^<>])")
 DIMENSIONS = re.compile(rf"({NUMBER})(?:[ ]?x[ ]?|×)(?=[0-9])")
 SHORT_SCALE = re.compile(rf"({NUMBER})(?:(k|K|M|bn|B)|[ ]?(mn|bn))(?![A-Za-z0-9])")
 SCALE_NAMES = {"k": "thousand", "K": "thousand", "M": "million", "mn": "million", "bn": "billion", "B": "billion"}
+ARTICLE = re.compile(r"\b(?:a|an|another|this|that|every|each)[ ]$", re.IGNORECASE)
+NOUN = re.compile(
+    r"[ -](?!(?:and|or|in|to|for|of|on|at|per|is|was|a|an|the|from|by|as|with|more|less|than|if|when|but|so|each|every|"
+    r"after|before|away|long|wide|high|deep|tall|apart|later|ago|now|here|there|then)\b)[a-z]{2}"
+)
 POWERS = {"²": "square ", "^2": "square ", "³": "cubic ", "^3": "cubic "}
 FRACTIONS = {
     "½": "one half",
@@ -108,6 +113,11 @@ def plural_of(unit: str, count: str | None) -> str:
     return one if count in ("1", "-1", "1.0") else many
 
 
+def attributive(text: str, start: int, end: int) -> bool:
+    """Whether a measure describes the noun after it: `a 5 km run`, `a $3 million deal`."""
+    return bool(ARTICLE.search(text, max(0, start - 9), start) and NOUN.match(text, end))
+
+
 def _value(match: re.Match[str]) -> str:
     sign = {"-": "minus ", "−": "minus ", "–": "minus ", "+": "plus "}.get(match["minus"] or "", "")
     words = sign + decimal(match["number"])
@@ -133,6 +143,8 @@ def measure(source: Source, at: int) -> Hit | None:
     if match is None or not _is_unit(match):
         return None
     count = None if match["to"] or match["fraction"] else match["number"]
+    if match["gap"] == "-" or attributive(text, at, match.end()):
+        count = "1"
     name = POWERS.get(match["power"] or "", "") + plural_of(match["unit"], count)
     return Hit(match.end(), f"{_value(match)} {name}{_rate(match)}", "unit")
 
