@@ -7,6 +7,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line and leave with its exit code (`vivavoce --help` lists the codes)."""
-    from .app import run
+    try:
+        from .app import run
 
-    run()
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

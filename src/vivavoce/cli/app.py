@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import bench, doctor, models, say, serve, version, voices
+from . import bench, doctor, explain, models, say, serve, version, voices
 from .failures import ending
 from .prose import prose
 
@@ -70,13 +71,16 @@ def common(
     """Options that every command has."""
 
 
-for module in (serve, say, voices, doctor, bench, version):
+for module in (serve, say, voices, explain, doctor, bench, version):
     module.register(app)
 app.add_typer(models.app, name="models")
 
 
 def run() -> None:
     """Run the command that the process was started with."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show a character shows a question mark; it is no reason to fail.
+        sys.stdout.reconfigure(errors="replace")
     app(_debug_first(sys.argv[1:]), prog_name="vivavoce")
 
 

@@ -16,11 +16,9 @@ def text_or_stdin(text: list[str] | None) -> str | int:
 
     Raises BadParameter when there is neither: a person at a terminal who gave no text gets told, not waited for.
     """
-    if text == ["-"]:
-        return STDIN
-    if text:
+    if text and text != ["-"]:
         return " ".join(text)
-    if sys.stdin is None or sys.stdin.isatty():
+    if sys.stdin is None or (sys.stdin.isatty() and not text):
         raise typer.BadParameter('give a TEXT, pipe one in, or say "-" to type it here', param_hint="TEXT")
     return STDIN
 
