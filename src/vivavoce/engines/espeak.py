@@ -30,7 +30,7 @@ class Espeak:
 
     name = "espeak-ng"
     rate_hz = _RATE_HZ
-    native_speed = False
+    native_speed = True
     word_times = "estimated"
 
     def __init__(self) -> None:

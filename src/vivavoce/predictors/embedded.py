@@ -11,6 +11,7 @@ from typing import Any
 
 from ..engines.base import Chunk, Engine
 from ..engines.catalog import Catalog
+from ..engines.tempo import synthesize_at
 from ..errors import PredictorFailed, VivavoceError
 from .base import Job
 
@@ -84,7 +85,7 @@ class _Run:
         try:
             if self._chunks is None:
                 job = self._job
-                self._chunks = self._engine.synthesize(job.phrase, job.voice, job.speed, self.cancelled.is_set)
+                self._chunks = synthesize_at(self._engine, job.phrase, job.voice, job.speed, self.cancelled.is_set)
                 self.over = False
             chunk = next(self._chunks, None)
         except BaseException as error:
