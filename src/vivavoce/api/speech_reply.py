@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager, closing
+from contextlib import aclosing, asynccontextmanager, closing, suppress
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -142,8 +142,9 @@ class SpeechReply(Response):
         """End a reply that failed in its midst: an event where there are events, else without the last chunk."""
         logger.error("speech broke off: %s", known.code, exc_info=None if known is error else error)
         if self._order.delivery == "sse":
-            await writer.write(error_event(known))
-            await writer.end()
+            with suppress(ClientGone):
+                await writer.write(error_event(known))
+                await writer.end()
 
     async def _pieces(self) -> AsyncGenerator[Audio]:
         """The sound, in pieces small enough to encode in one go; first in time, so that nothing waits for the rest."""
