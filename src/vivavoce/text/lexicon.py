@@ -87,15 +87,18 @@ class Lexicon:
         return cls(entries)
 
     def find(self, text: str, start: int, end: int) -> list[tuple[int, int, Entry]]:
-        """Every match in `text[start:end)`, in order, without overlap; the longest entry wins."""
+        """Every match in `text[start:end)`, in order, without overlap; the longest entry wins, a possessive is kept."""
         if self._pattern is None:
             return []
         found: list[tuple[int, int, Entry]] = []
         for match in self._pattern.finditer(text, start, end):
-            key = _key(match.group())
+            key = _key(match[1])
             entry = self._exact.get(key) or self._any.get(key.casefold())
-            if entry is not None:
-                found.append((match.start(), match.end(), entry))
+            if entry is None:
+                continue
+            if match.end() > match.end(1):
+                entry = Entry(entry.text, f"{entry.say}'s", f"{entry.ipa}z" if entry.ipa else None)
+            found.append((match.start(), match.end(), entry))
         return found
 
 
@@ -108,7 +111,7 @@ def _pattern(entries: tuple[Entry, ...]) -> re.Pattern[str] | None:
         return None
     words = sorted({_key(entry.text) for entry in entries}, key=len, reverse=True)
     alternatives = "|".join(re.escape(word).replace("'", "['’]").replace("\\ ", r"\s{1,8}") for word in words)
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)({alternatives})(?:['’]s)?(?!\w)", re.IGNORECASE)
 
 
 def _short(words: object) -> list[Entry]:
