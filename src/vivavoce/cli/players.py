@@ -150,4 +150,5 @@ class ProgramPlayer:
 
     def _failure(self) -> PlaybackFailed:
         lines = [line.strip() for line in self._said().splitlines() if line.strip()]
-        return PlaybackFailed(f"{self._program.name}: {lines[-1] if lines else 'ended before the sound did'}")
+        told = [line for line in lines if self._program.refusal and self._program.refusal in line] or lines[-1:]
+        return PlaybackFailed(f"{self._program.name}: {told[0] if told else 'ended before the sound did'}")

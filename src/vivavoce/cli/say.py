@@ -80,8 +80,6 @@ def say(
     ] = False,
 ) -> None:
     """Speak a text; the help that users see stands above."""
-    from .speaking import Order, speak_now
-
     source = text_or_stdin(text)
     if math.isnan(speed):
         raise typer.BadParameter("the speed is no number", param_hint="--speed")
@@ -89,6 +87,8 @@ def say(
         raise typer.BadParameter("--json and -o - both want standard output", param_hint="--json")
     if output == "-" and sys.stdout.isatty():
         raise typer.BadParameter("sound is not written to a terminal; send it into a pipe or a file", param_hint="-o")
+    from .speaking import Order, speak_now
+
     speak_now(
         Order(
             source=source,
