@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -45,7 +46,6 @@ def test_an_address_that_is_not_this_machines_is_named():
 
 
 SERVE = """
-import sys, threading
 from vivavoce.api import serve
 from vivavoce.config import Settings
 serve(Settings.load(port=0))
@@ -54,16 +54,18 @@ print("stopped", flush=True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-@pytest.mark.parametrize("keys", ["", "front-door"])
-def test_it_says_where_it_speaks_once_it_does_and_stops_when_told(keys):
-    environment = {**os.environ, "VIVAVOCE_API_KEYS": keys, "VIVAVOCE_LOG_FORMAT": "json"}
+@pytest.mark.parametrize(("keys", "style"), [("", "text"), ("front-door", "text"), ("", "json")])
+def test_it_says_where_it_speaks_once_it_does_and_stops_when_told(keys, style):
+    environment = {**os.environ, "VIVAVOCE_API_KEYS": keys, "VIVAVOCE_LOG_FORMAT": style}
     with subprocess.Popen(
         [sys.executable, "-c", SERVE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         try:
             where = process.stderr.readline()
-            whom = process.stderr.readline()
-            url = where.removeprefix("vivavoce speaks at ").strip()
+            if style == "json":
+                url, whom = json.loads(where)["url"], json.loads(where)["served"]
+            else:
+                url, whom = where.removeprefix("vivavoce speaks at ").strip(), process.stderr.readline()
             with urllib.request.urlopen(f"{url}/health", timeout=10) as response:
                 assert response.status == 200
             process.send_signal(signal.SIGTERM)

@@ -10,7 +10,7 @@ import wave
 
 import pytest
 
-from vivavoce.errors import PredictorFailed, VoiceNotInstalled
+from vivavoce.errors import ModelCorrupt, PredictorFailed, VoiceNotInstalled
 
 URL = "/v1/audio/speech"
 FORMATS = {
@@ -229,6 +229,7 @@ async def test_hostile_characters_do_not_break_anything(client, text):
     [
         (PredictorFailed("It broke."), 502, "predictor_failed"),
         (VoiceNotInstalled("Not here."), 503, "voice_not_installed"),
+        (ModelCorrupt("The file is not what its checksum says."), 500, "model_corrupt"),
         (RuntimeError("secret detail"), 500, "internal_error"),
     ],
 )

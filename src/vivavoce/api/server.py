@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import signal
 import socket
@@ -18,6 +19,8 @@ from ..logs import configure_logs
 from .app import create_app
 
 __all__ = ["serve"]
+
+logger = logging.getLogger("vivavoce.api")
 
 _BACKLOG = 2_048
 _KEEP_ALIVE_S = 75
@@ -93,17 +96,18 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 def _say_where(settings: Settings, listener: socket.socket) -> None:
+    """Tell the person, or the log where nobody reads but machines."""
     port = listener.getsockname()[1]
     host = settings.host.strip("[]")
-    shown = {"0.0.0.0": "localhost", "::": "localhost", "127.0.0.1": "localhost"}.get(host, host)  # noqa: S104
-    shown = f"[{shown}]" if ":" in shown else shown
-    print(f"vivavoce speaks at http://{shown}:{port}", file=sys.stderr)
+    shown = "localhost" if host in ("0.0.0.0", "::", "127.0.0.1") else host  # noqa: S104
+    url = f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
     if settings.keys():
-        print("  callers need a key (Authorization: Bearer …)", file=sys.stderr)
+        served = "callers need a key (Authorization: Bearer …)"
     elif settings.loopback:
-        print(
-            "  no keys are set, so only this machine is served; VIVAVOCE_API_KEYS opens it to others", file=sys.stderr
-        )
+        served = "no keys are set, so only this machine is served; VIVAVOCE_API_KEYS opens it to others"
     else:
-        print("  WARNING: anyone who reaches this port may speak (VIVAVOCE_ALLOW_OPEN)", file=sys.stderr)
-    sys.stderr.flush()
+        served = "WARNING: anyone who reaches this port may speak (VIVAVOCE_ALLOW_OPEN)"
+    if settings.log_format == "json":
+        logger.info("speaking", extra={"url": url, "served": served})
+    else:
+        print(f"vivavoce speaks at {url}\n  {served}", file=sys.stderr, flush=True)
