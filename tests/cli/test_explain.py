@@ -28,6 +28,19 @@ def test_places_point_into_the_text(explain, text):
             assert part["rule"]
 
 
+@pytest.mark.parametrize(
+    "text", ["Room 12B, 3rd floor. [pause:400ms] Call +44 20 7946 0958!", "**Bold** — and *so* on. 🎈 Done", "«Où?» fin"]
+)
+def test_the_terminal_and_the_server_explain_alike(explain, text):
+    from fastapi.testclient import TestClient
+
+    from vivavoce.api.app import create_app
+    from vivavoce.config import Settings
+
+    answer = TestClient(create_app(Settings.load())).post("/v1/text/explain", json={"input": text})
+    assert json.loads(explain("--json", text).stdout) == answer.json()
+
+
 def test_the_table_shows_the_words_and_the_rule(explain):
     shown = explain("The ticket costs $4.50 today.").stdout.decode().splitlines()
     assert "dollars" in shown[0]

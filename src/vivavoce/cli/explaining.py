@@ -1,30 +1,36 @@
-"""A text taken apart as it would be spoken."""
+"""A text taken apart as it would be spoken, as plain data."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..text import Lexicon, Normalizer, Part, Segment, Splitter
+from ..text import Lexicon, Part
+from ..text.explain import explain
 
 __all__ = ["explanation"]
 
 
 def explanation(text: str, language: str, lexicon: Lexicon | None, *, name_emoji: bool = False) -> dict[str, Any]:
     """The same as `POST /v1/text/explain` answers."""
-    splitter, normalizer = Splitter(language), Normalizer(language, lexicon, name_emoji=name_emoji)
-    segments = []
-    for segment in (*splitter.feed(text), *splitter.flush()):
-        spoken = normalizer.speak(segment.text)
-        place = {"start": segment.start, "end": segment.end, "text": segment.text, "spoken": spoken.text}
-        segments.append({**place, "parts": [_part(segment, part) for part in spoken.parts]})
+    segments = [
+        {
+            "start": told.segment.start,
+            "end": told.segment.end,
+            "text": told.segment.text,
+            "spoken": told.spoken.text,
+            "parts": [_part(text, part) for part in told.spoken.parts],
+        }
+        for told in explain(text, language, lexicon, name_emoji=name_emoji)
+    ]
     return {"object": "text.explanation", "language": language, "segments": segments}
 
 
-def _part(segment: Segment, part: Part) -> dict[str, Any]:
+def _part(text: str, part: Part) -> dict[str, Any]:
+    """A part with its place in the whole text; what is not set is left out."""
     told: dict[str, Any] = {
-        "start": segment.start + part.start,
-        "end": segment.start + part.end,
-        "source": segment.text[part.start : part.end],
+        "start": part.start,
+        "end": part.end,
+        "source": text[part.start : part.end],
         "words": part.words,
         "rule": part.rule,
     }
