@@ -162,6 +162,15 @@ async def test_explain_points_into_the_text(client):
             assert set(part) >= {"words", "rule"}
 
 
+async def test_the_command_explains_alike(client):
+    from vivavoce.cli.explaining import explanation
+
+    text = "It cost $5.3 million in the 1990s [pause:1s] **really** 😀. Dr. Lee's <sub alias='hi'>x</sub>!"
+    response = await client.post("/v1/text/explain", json={"input": text, "name_emoji": True})
+    assert response.json() == explanation(text, "en", None, name_emoji=True)
+    assert any(part.get("pause_ms") for segment in response.json()["segments"] for part in segment["parts"])
+
+
 @pytest.mark.parametrize(
     ("body", "status", "param"),
     [

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
 from ..errors import BadRequest, InputTooLarge
-from ..text import Lexicon, Normalizer, Part, Segment, Splitter, Spoken
+from ..text import Lexicon, Part
+from ..text.explain import explain
 from .body import read_object
 from .services import services_of
 
@@ -52,32 +53,26 @@ async def explain_text(request: Request) -> dict[str, Any]:
 
 
 def _explain(asked: ExplainRequest, lexicon: Lexicon | None) -> dict[str, Any]:
-    splitter = Splitter(asked.language)
-    segments = [*splitter.feed(asked.input), *splitter.flush()]
-    normalizer = Normalizer(asked.language, lexicon, name_emoji=asked.name_emoji)
-    return {
-        "object": "text.explanation",
-        "language": asked.language,
-        "segments": [_segment(segment, normalizer.speak(segment.text)) for segment in segments],
-    }
+    told = explain(asked.input, asked.language, lexicon, name_emoji=asked.name_emoji)
+    segments = [
+        {
+            "start": one.segment.start,
+            "end": one.segment.end,
+            "text": one.segment.text,
+            "spoken": one.spoken.text,
+            "parts": [_part(asked.input, part) for part in one.spoken.parts],
+        }
+        for one in told
+    ]
+    return {"object": "text.explanation", "language": asked.language, "segments": segments}
 
 
-def _segment(segment: Segment, spoken: Spoken) -> dict[str, Any]:
-    return {
-        "start": segment.start,
-        "end": segment.end,
-        "text": segment.text,
-        "spoken": spoken.text,
-        "parts": [_part(segment, part) for part in spoken.parts],
-    }
-
-
-def _part(segment: Segment, part: Part) -> dict[str, Any]:
-    """A part, its place counted in the whole text; what is not set is left out."""
+def _part(text: str, part: Part) -> dict[str, Any]:
+    """A part with its place in the whole text; what is not set is left out."""
     shown: dict[str, Any] = {
-        "start": segment.start + part.start,
-        "end": segment.start + part.end,
-        "source": segment.text[part.start : part.end],
+        "start": part.start,
+        "end": part.end,
+        "source": text[part.start : part.end],
         "words": part.words,
         "rule": part.rule,
     }

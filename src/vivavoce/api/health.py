@@ -15,10 +15,9 @@ __all__ = ["router"]
 
 router = APIRouter()
 
-_GET = ["GET", "HEAD"]
 
-
-@router.api_route("/health", methods=_GET)
+@router.get("/health")
+@router.head("/health", include_in_schema=False)
 async def health(request: Request) -> Response:
     """200 once speech has come out, 503 before; the body says why."""
     services = services_of(request)
@@ -29,7 +28,8 @@ async def health(request: Request) -> Response:
     return JSONResponse({"status": "unhealthy", "error": body_of(services.fault)}, status_code=503)
 
 
-@router.api_route("/ready", methods=_GET)
+@router.get("/ready")
+@router.head("/ready", include_in_schema=False)
 async def ready(request: Request) -> Response:
     """200 where the next utterance would be taken, 503 while starting, draining or full."""
     services = services_of(request)
@@ -50,8 +50,10 @@ async def metrics(request: Request) -> Response:
     return Response(counters.render(), headers={"Content-Type": counters.content_type})
 
 
-@router.api_route("/v1", methods=_GET)
-@router.api_route("/v1/", methods=_GET, include_in_schema=False)
+@router.get("/v1")
+@router.get("/v1/", include_in_schema=False)
+@router.head("/v1", include_in_schema=False)
+@router.head("/v1/", include_in_schema=False)
 async def begin() -> dict[str, Any]:
     """What is here; clients that warm up their connection ask for it."""
     return {
