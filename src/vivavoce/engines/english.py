@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -16,7 +17,10 @@ from .reading import PUNCTUATION, Reading, WordSymbols
 __all__ = ["EnglishReader", "package_assets"]
 
 # hibari merges the parts of an unspaced token in cubic time.
-_LONGEST_CHUNK = 60
+_LONGEST_CHUNK = 48
+# Its largest number word is decillion; longer runs are read digit by digit.
+_LONG_NUMBER = re.compile(r"\d{19,}")
+_OUTSIDE = frozenset('"“”„«»()[]{}<>.,;:!?…—–*_ ')
 
 
 class EnglishReader:
@@ -47,7 +51,7 @@ class EnglishReader:
     def read(self, phrase: Phrase) -> Reading:
         """Say how a phrase sounds, with the span of every word in the phrase's text."""
         self.load()
-        tokens = self._g2p.phonemize_tokens(list(self._tokens(phrase)))
+        tokens = self._phonemized(list(self._tokens(phrase)))
         symbols: list[str] = []
         words: list[WordSymbols] = []
         length = cursor = 0
@@ -61,7 +65,21 @@ class EnglishReader:
             said += " " if token.whitespace else ""
             symbols.append(said)
             length += len(said)
-        return Reading("".join(symbols), tuple(_tight(word, "".join(symbols)) for word in words))
+        said = "".join(symbols)
+        return Reading(said, tuple(_tight(word, phrase.text, said) for word in words))
+
+    def _phonemized(self, tokens: list[Any]) -> list[Any]:
+        """Tokens with their phonemes. If hibari stumbles over one, all are read alone and that one stays silent."""
+        try:
+            return list(self._g2p.phonemize_tokens([token.copy() for token in tokens]))
+        except Exception:
+            return [read for token in tokens for read in self._alone(token)]
+
+    def _alone(self, token: Any) -> list[Any]:
+        try:
+            return list(self._g2p.phonemize_tokens([token.copy()]))
+        except Exception:
+            return [token.copy(phonemes="")]
 
     def _tokens(self, phrase: Phrase) -> Iterator[Any]:
         from hibari.g2p.token import Tok
@@ -88,6 +106,7 @@ class EnglishReader:
 
 
 def _broken_up(text: str) -> str:
+    text = _LONG_NUMBER.sub(lambda run: " ".join(run.group()), text)
     chunks = text.split(" ")
     if all(len(chunk) <= _LONGEST_CHUNK for chunk in chunks):
         return text
@@ -96,13 +115,19 @@ def _broken_up(text: str) -> str:
     )
 
 
-def _tight(word: WordSymbols, symbols: str) -> WordSymbols:
-    first, last = word.first, word.last
-    while last > first and symbols[last - 1] in PUNCTUATION:
+def _tight(word: WordSymbols, text: str, symbols: str) -> WordSymbols:
+    """Leave quotes, brackets and pauses at the ends of a word out of it."""
+    start, end = _within(text, word.start, word.end, _OUTSIDE)
+    first, last = _within(symbols, word.first, word.last, PUNCTUATION)
+    return WordSymbols(start, end, first, last) if start < end else WordSymbols(word.start, word.end, first, last)
+
+
+def _within(text: str, first: int, last: int, outside: frozenset[str]) -> tuple[int, int]:
+    while last > first and text[last - 1] in outside:
         last -= 1
-    while first < last and symbols[first] in PUNCTUATION:
+    while first < last and text[first] in outside:
         first += 1
-    return WordSymbols(word.start, word.end, first, last)
+    return first, last
 
 
 @functools.cache

@@ -62,11 +62,11 @@ def _stretches(samples: Samples, rate_hz: int, count: int) -> Sequence[Stretch]:
     hop_ms = 1000 * _HOP / rate_hz
     levels = np.sqrt(np.mean(np.square(samples[: hops * _HOP].reshape(-1, _HOP)), axis=1))
     voiced = np.flatnonzero(levels > _SILENT * levels.max(initial=0.0))
-    if not len(voiced):
-        return [(0.0, 1000 * len(samples) / rate_hz)] * count
     gaps = np.diff(voiced)
     pauses = np.flatnonzero(gaps * hop_ms >= _PAUSE_MS)
-    begin, end = float(voiced[0]) * hop_ms, float(voiced[-1] + 1) * hop_ms
+    begin, end = 0.0, 1000 * len(samples) / rate_hz
+    if len(voiced):
+        begin, end = float(voiced[0]) * hop_ms, float(voiced[-1] + 1) * hop_ms
     if len(pauses) < count - 1:
         step = (end - begin) / count
         return [(begin + i * step, begin + (i + 1) * step) for i in range(count)]

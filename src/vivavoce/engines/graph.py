@@ -93,7 +93,7 @@ def _fields(message: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]
             size, at = _read_varint(message, at)
             value = message[at : at + size]
             at += size
-        if kind not in (_VARINT, _FIXED64, _BYTES, _FIXED32) or at > len(message):
+        if kind not in (_VARINT, _FIXED64, _BYTES, _FIXED32) or at > len(message) or not key >> 3:
             raise IndexError(at)
         yield key >> 3, value, message[begin:at]
 
