@@ -14,9 +14,9 @@ from vivavoce.engines.catalog import Catalog
 from vivavoce.errors import VoiceNotInstalled
 
 RECORDER = """#!{python}
-import sys
+import os, sys
 with open({record!r}, "ab", buffering=0) as record:
-    record.write(b"[" + " ".join(sys.argv[1:]).encode() + b"]\\n")
+    record.write(b"[" + " ".join([str(os.getpid()), *sys.argv[1:]]).encode() + b"]\\n")
     while data := sys.stdin.buffer.raw.read(65536):
         record.write(data)
 """

@@ -29,7 +29,8 @@ def test_places_point_into_the_text(explain, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["Room 12B, 3rd floor. [pause:400ms] Call +44 20 7946 0958!", "**Bold** — and *so* on. 🎈 Done", "«Où?» fin"]
+    "text",
+    ["Room 12B, 3rd floor. [pause:400ms] Call +44 20 7946 0958!", "**Bold** — and *so* on. 🎈 Done", "«Où?» fin"],
 )
 def test_the_terminal_and_the_server_explain_alike(explain, text):
     from fastapi.testclient import TestClient

@@ -2,13 +2,18 @@
 
 import json
 import os
+import signal
 import struct
+import threading
+import time
 import wave
 
 import av
 import pytest
 
 pytestmark = pytest.mark.models
+
+PATIENCE_S = 30
 
 
 def seconds(path):
@@ -198,3 +203,44 @@ def test_without_any_player_it_says_to_name_a_file(say, one_line, players):
     done = say("Dinner is ready.")
     assert done.returncode == 1
     assert "-o speech.wav" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_silences_the_player_before_a_slow_engine_has_ended(vivavoce, engines, tone, players, number):
+    record = players.recorder("aplay")
+    busy, may_end, silent_first = threading.Event(), threading.Event(), []
+
+    class Slow(tone):
+        def synthesize(self, phrase, voice, speed, cancelled):
+            yield from super().synthesize(phrase, voice, speed, cancelled)
+            if len(self.spoken) > 1:
+                busy.set()
+                may_end.wait(PATIENCE_S)
+
+    def interrupt():
+        busy.wait(PATIENCE_S)
+        while record.stat().st_size < 10_000:
+            time.sleep(0.01)
+        player = int(record.read_bytes()[1:].split()[0].rstrip(b"]"))
+        os.kill(os.getpid(), number)
+        silent_first.append(gone(player))
+        may_end.set()
+
+    engines(Slow("hibari", "heart"))
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    done = vivavoce("say", "The first sentence is long enough. The second is never heard to its end.")
+    interrupting.join()
+    assert silent_first == [True]
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def gone(pid):
+    """Whether that process ends while we wait."""
+    for _ in range(PATIENCE_S * 20):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False

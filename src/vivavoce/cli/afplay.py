@@ -50,10 +50,18 @@ class PiecePlayer:
         if self._work is not None:
             await self._work
 
-    async def close(self) -> None:
-        """Be silent at once."""
+    def silence(self) -> None:
+        """Kill what plays, and play no other piece."""
         if self._work is not None:
             self._work.cancel()
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def close(self) -> None:
+        """Be silent, and remove the file that was played."""
+        self.silence()
+        if self._work is not None:
             with contextlib.suppress(asyncio.CancelledError, PlaybackFailed):
                 await self._work
 
@@ -91,7 +99,8 @@ class PiecePlayer:
                     raise PlaybackFailed(f"{AFPLAY}: ended with code {code}")
             finally:
                 if self._process.returncode is None:
-                    self._process.kill()
+                    with contextlib.suppress(ProcessLookupError):
+                        self._process.kill()
                     await self._process.wait()
         finally:
             os.unlink(path)

@@ -57,11 +57,17 @@ class DevicePlayer:
             await self._until_fewer_than(1)
             await asyncio.to_thread(self._stream.stop)
 
-    async def close(self) -> None:
-        """Be silent at once."""
+    def silence(self) -> None:
+        """Drop what the device has not played yet."""
         if self._stream is not None:
             with contextlib.suppress(Exception):
                 self._stream.abort()
+
+    async def close(self) -> None:
+        """Be silent, and give the device back."""
+        self.silence()
+        if self._stream is not None:
+            with contextlib.suppress(Exception):
                 self._stream.close()
             self._stream = None
 

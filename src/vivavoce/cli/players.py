@@ -32,8 +32,12 @@ class Player(Protocol):
         """Return once everything has been heard."""
         ...
 
+    def silence(self) -> None:
+        """Be silent at once; only `close` may follow."""
+        ...
+
     async def close(self) -> None:
-        """Be silent at once and give everything back; safe after `finish`."""
+        """Be silent and give everything back; safe after `finish`."""
         ...
 
 
@@ -123,11 +127,16 @@ class ProgramPlayer:
         if await self._process.wait() or (self._program.refusal and self._program.refusal in self._said()):
             raise self._failure()
 
-    async def close(self) -> None:
+    def silence(self) -> None:
         """Kill the program if it still plays."""
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
+
+    async def close(self) -> None:
+        """Kill the program if it still plays, and wait until it is gone."""
+        self.silence()
+        if self._process is not None:
             await self._process.wait()
         self._complaints.close()
 

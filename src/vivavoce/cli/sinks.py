@@ -35,6 +35,10 @@ class Sink(Protocol):
         """Take mono float32 samples after those before."""
         ...
 
+    def silence(self) -> None:
+        """Be silent at once; the sink is given up next."""
+        ...
+
 
 def sink_for(output: str | None, audio_format: str, rate_hz: int) -> Sink:
     """The sink for `-o`: None plays, `-` is standard output, anything else a path."""
@@ -77,6 +81,10 @@ class SpeakerSink:
         if len(samples):
             await self._speakers.write(to_pcm16(samples))
 
+    def silence(self) -> None:
+        """Stop the sound."""
+        self._speakers.silence()
+
 
 class DescriptorSink:
     """A pipe, a terminal's redirection or a device: bytes leave as they are made, lengths are told as unknown."""
@@ -104,6 +112,9 @@ class DescriptorSink:
     async def write(self, samples: Samples) -> None:
         """Encode the samples and let them go. Raises BrokenPipeError when the reader is gone."""
         await self._send(self._encoder.encode(samples))
+
+    def silence(self) -> None:
+        """Nothing to do: what was written is the reader's."""
 
     async def _send(self, data: bytes) -> None:
         with _named("standard output" if isinstance(self._target, int) else self._target):
@@ -152,6 +163,9 @@ class FileSink:
         if self._file is not None:
             with _named(self._path):
                 self._file.write(self._encoder.encode(samples))
+
+    def silence(self) -> None:
+        """Nothing to do: a file makes no sound."""
 
     def _complete(self, file: IO[bytes]) -> None:
         file.write(self._encoder.finish())

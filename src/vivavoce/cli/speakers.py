@@ -39,6 +39,7 @@ class Speakers:
         self._player: Player | None = None
         self._unproven: bytearray | None = bytearray()
         self._problems: list[str] = []
+        self._silenced = False
         self.played_by = ""
 
     async def __aenter__(self) -> Speakers:
@@ -58,6 +59,12 @@ class Speakers:
         if self._unproven is not None and len(self._unproven) > PROVEN_MS * self._rate_hz * 2 // 1000:
             self._unproven = None
 
+    def silence(self) -> None:
+        """Be silent at once, whatever still waits; to be called from the event loop, before the error arrives."""
+        self._silenced = True
+        if self._player is not None:
+            self._player.silence()
+
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
             while kind is None and self._player is not None:
@@ -75,7 +82,7 @@ class Speakers:
             await self._close()
             if failed is not None:
                 self._problems.append(failed.message)
-                if self._unproven is None:
+                if self._unproven is None or self._silenced:
                     raise PlaybackFailed(f"the sound stopped: {failed.message}")
             self._player = next(self._candidates, None)
             if self._player is None:

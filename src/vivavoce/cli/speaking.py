@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from contextlib import aclosing, suppress
+from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,11 +45,12 @@ def speak_now(order: Order) -> None:
 
 
 async def _speak(order: Order) -> None:
-    _end_on_signals()
     audio_format = format_for(order.output, order.audio_format)
     lexicon = Lexicon.load(order.lexicon) if order.lexicon else None
     report = _Report()
-    async with sink_for(order.output, audio_format, order.rate_hz) as sink, cast(order.voice, order.language) as role:
+    sink = sink_for(order.output, audio_format, order.rate_hz)
+    _end_on_signals(sink.silence)
+    async with sink, cast(order.voice, order.language) as role:
         utterance = Utterance(
             voice=role.voice,
             language=role.language,
@@ -72,14 +74,22 @@ async def _speak(order: Order) -> None:
         print_json(report.facts(order, audio_format, role, timeline))
 
 
-def _end_on_signals() -> None:
-    """End on SIGTERM and on a closed terminal as on Ctrl-C: silent at once, nothing half done left behind."""
-    task = asyncio.current_task()
+def _end_on_signals(silence: Callable[[], None]) -> None:
+    """On Ctrl-C, SIGTERM and a closed terminal be silent at once, then end with nothing half done left behind.
+
+    A second Ctrl-C does not wait for anything.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None  # noqa: S101 - this runs in one
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
-            with suppress(NotImplementedError):
-                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+    def end(number: int) -> None:
+        loop.remove_signal_handler(number)
+        silence()
+        task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, end, number)
 
 
 class _Progress:
