@@ -78,3 +78,34 @@ def test_a_word_stays_lit_over_a_short_pause_and_not_over_a_long_one(stage) -> N
       });
     }""")
     assert got == [None, "a", "a", "a", "b", "b", "b past", "c"]
+
+
+def test_languages_have_names_one_tag_each_and_those_that_speak_come_first(stage) -> None:
+    got = stage.js("""async () => {
+      const { groupsOf, labelOf, languagesOf, voicesOf } = await import("/voices.js");
+      const voice = (name, language, more) => ({ name, language, engine: "e", ready: true, gender: "", ...more });
+      const voices = voicesOf({ voices: [
+        voice("far", "sv", { ready: false, hint: "pull it" }),
+        voice("mandarin", "cmn", { description: "Chinese (Mandarin)" }),
+        voice("z", "zh", { gender: "male" }),
+        voice("other-z", "zh", { alias_of: "z" }),
+        voice("scot", "en-GB-scotland", { description: "English (Scotland)" }),
+        voice("brit", "en-GB"),
+        voice("odd", "qqq", { description: "Oddish (Old)" }),
+        voice("broken", "not a tag", {}),
+      ] });
+      return [
+        languagesOf(voices).map(({ tag, name, ready }) => `${tag} ${name} ${ready}`),
+        ["en", "zh"].map((tag) => groupsOf(voices, tag).map(({ label, voices }) => [label, voices.map(labelOf)])),
+      ];
+    }""")
+    languages, (english, chinese) = got
+    assert sorted(languages[:4]) == [
+        "en English true",
+        "not a tag not a tag true",
+        "qqq Oddish (Old) true",
+        "zh Chinese true",
+    ]
+    assert languages[4:] == ["sv Swedish false"]
+    assert english == [["e · British English", ["English (Scotland) – scot", "brit"]]]
+    assert chinese == [["e · Chinese", ["Chinese (Mandarin) – mandarin", "z (male)"]]]

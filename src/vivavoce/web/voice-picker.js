@@ -1,6 +1,6 @@
 /** The two lists: a language, and the voices that speak it. */
 
-import { baseOf, groupsOf, languagesOf } from "./voices.js";
+import { baseOf, groupsOf, labelOf, languagesOf } from "./voices.js";
 
 export class VoicePicker {
   #voices = [];
@@ -78,7 +78,7 @@ function group(label, voices) {
   const element = document.createElement("optgroup");
   element.label = label;
   for (const voice of voices) {
-    const one = option(voice.name, voice.gender ? `${voice.name} (${voice.gender})` : voice.name);
+    const one = option(voice.name, labelOf(voice));
     one.disabled = !voice.ready;
     if (!voice.ready) one.textContent += " (not installed)";
     element.append(one);

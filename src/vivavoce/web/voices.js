@@ -1,7 +1,8 @@
 /** What GET /v1/audio/voices says, in the order a person looks for it. No DOM. */
 
 /**
- * @typedef {{name: string, language: string, engine: string, ready: boolean, gender: string, hint: string}} Voice
+ * @typedef {{name: string, language: string, engine: string, ready: boolean, gender: string, description: string,
+ *   hint: string}} Voice
  */
 
 /**
@@ -13,22 +14,39 @@ export function voicesOf(answer) {
   return [...voices.filter((voice) => voice.ready), ...voices.filter((voice) => !voice.ready)];
 }
 
-function voiceOf({ name, language, engine = "", ready = true, gender = "", hint = "" }) {
-  return { name, language, engine, ready, gender, hint };
+function voiceOf({ name, language, engine = "", ready = true, gender = "", description = "", hint = "" }) {
+  return { name, language, engine, ready, gender, description, hint };
 }
 
-/** The language without its region: `en` of `en-GB`. */
+/** @param {Voice} voice @returns {string} how a list shows it. */
+export function labelOf({ name, gender, description }) {
+  if (gender) return `${name} (${gender})`;
+  return description ? `${description} – ${name}` : name;
+}
+
+/** The language without its region, under its present tag: `en` of `en-GB`, `zh` of `cmn`. */
 export function baseOf(tag) {
-  return tag.split(/[-_]/)[0].toLowerCase();
+  return localeOf(tag)?.language ?? tag.split("-")[0];
 }
 
-/** A tag's name in the reader's own language; the tag itself where the browser knows none. */
-export function languageName(tag, locale = "en") {
+/** Language and region, without variants: `en-GB` of `en-GB-scotland`. */
+function regionOf(tag) {
+  const locale = localeOf(tag);
+  return locale?.region ? `${locale.language}-${locale.region}` : baseOf(tag);
+}
+
+function localeOf(tag) {
   try {
-    return new Intl.DisplayNames([locale], { type: "language" }).of(tag) ?? tag;
+    return new Intl.Locale(tag);
   } catch {
-    return tag;
+    return null;
   }
+}
+
+/** A tag's name; of a language that the browser has no name for, what its voice says. */
+function languageName(tag, voice) {
+  const name = localeOf(tag) ? new Intl.DisplayNames(["en"], { type: "language" }).of(tag) : tag;
+  return name === tag && voice.description ? voice.description : name;
 }
 
 /**
@@ -37,13 +55,13 @@ export function languageName(tag, locale = "en") {
  * @returns {{tag: string, name: string, ready: boolean}[]}
  */
 export function languagesOf(voices) {
-  const ready = new Map();
+  const languages = new Map();
   for (const voice of voices) {
     const tag = baseOf(voice.language);
-    ready.set(tag, ready.get(tag) || voice.ready);
+    const ready = voice.ready || (languages.get(tag)?.ready ?? false);
+    languages.set(tag, { tag, name: languageName(tag, voice), ready });
   }
-  const languages = [...ready].map(([tag, isReady]) => ({ tag, name: languageName(tag), ready: isReady }));
-  return languages.sort((a, b) => Number(b.ready) - Number(a.ready) || a.name.localeCompare(b.name));
+  return [...languages.values()].sort((a, b) => Number(b.ready) - Number(a.ready) || a.name.localeCompare(b.name));
 }
 
 /**
@@ -54,7 +72,7 @@ export function languagesOf(voices) {
 export function groupsOf(voices, tag) {
   const groups = new Map();
   for (const voice of voices.filter((one) => baseOf(one.language) === tag)) {
-    const label = [voice.engine, languageName(voice.language)].filter(Boolean).join(" · ");
+    const label = [voice.engine, languageName(regionOf(voice.language), voice)].filter(Boolean).join(" · ");
     if (!groups.has(label)) groups.set(label, []);
     groups.get(label).push(voice);
   }
