@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.models
 
-PATIENCE_S = 30
+PATIENCE_S = 10
 
 
 def seconds(path):
@@ -215,7 +215,7 @@ def test_an_interruption_silences_the_player_before_a_slow_engine_has_ended(viva
             yield from super().synthesize(phrase, voice, speed, cancelled)
             if len(self.spoken) > 1:
                 busy.set()
-                may_end.wait(PATIENCE_S)
+                may_end.wait(4 * PATIENCE_S)
 
     def interrupt():
         busy.wait(PATIENCE_S)
