@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ..audio import TimeStretch
+from ..audio.stretch import MAX_SPEED, MIN_SPEED, TimeStretch
+from ..errors import OutOfRange
 from .base import Chunk, Engine, Phrase
 
 __all__ = ["synthesize_at"]
@@ -21,6 +22,8 @@ def synthesize_at(
 
     Raises OutOfRange outside those limits.
     """
+    if not MIN_SPEED <= speed <= MAX_SPEED:
+        raise OutOfRange(f"The speed {speed} is not between {MIN_SPEED} and {MAX_SPEED}.", param="speed")
     own = min(max(speed, _SLOWEST), _FASTEST) if engine.native_speed else 1.0
     rest = speed / own
     stretch = TimeStretch(engine.rate_hz, rest)

@@ -1,0 +1,61 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vivavoce.engines.clauses import Pace, early_pieces
+from vivavoce.engines.reading import Reading
+
+FAST, SLOW = Pace(work_s=0.01, sound_s=0.06), Pace(work_s=0.055, sound_s=0.06)
+SENTENCE = "wˌɛn ðə ɹˈAn stˈɑps, wi kʊd wˈɔk ɐlˈɔŋ ðə kənˈæl; ɔɹ stˈA ˌɪn, ænd ɹˈid ɐ lˈɔŋ bˈʊk."
+
+
+def cut(symbols: str, pace: Pace, limit: int = 500) -> list[str]:
+    return [piece.symbols for piece in early_pieces(Reading(symbols), pace, limit)]
+
+
+def test_the_first_clause_goes_alone_and_the_rest_together() -> None:
+    assert cut(SENTENCE, FAST) == [SENTENCE[:20], SENTENCE[21:]]
+
+
+def test_on_a_slow_machine_the_rest_is_cut_too() -> None:
+    assert len(cut(SENTENCE, SLOW)) == 4
+
+
+def test_short_sentences_are_made_in_one_go() -> None:
+    assert cut("jˈɛs, ˌI nˈO, bˌʌt wˈA.", FAST) == ["jˈɛs, ˌI nˈO, bˌʌt wˈA."]
+
+
+def test_a_tiny_first_clause_stays_with_the_next() -> None:
+    text = "wˈɛl, ˈæftəɹ ɔl ðˈæt wɚk, ðə bˈOt wʌz stˈɪl nˌɑt ɹˈɛdi tə sˈAl."
+    assert cut(text, FAST)[0] == "wˈɛl, ˈæftəɹ ɔl ðˈæt wɚk,"
+
+
+def test_a_sentence_without_clauses_is_whole() -> None:
+    text = "ðə bˈOt wʌz stˈɪl nˌɑt ɹˈɛdi tə sˈAl ˈæftəɹ ɔl ðˈæt wˈɚk."
+    assert cut(text, FAST) == [text]
+
+
+@given(st.text("ab ,;.", max_size=200), st.floats(0.001, 0.2), st.integers(5, 80))
+def test_nothing_is_lost_and_no_piece_too_long(symbols: str, work_s: float, limit: int) -> None:
+    pieces = cut(symbols, Pace(work_s=work_s), limit)
+    assert "".join(pieces).replace(" ", "") == symbols.replace(" ", "")
+    assert all(len(piece) <= limit for piece in pieces)
+
+
+@given(st.lists(st.integers(12, 60), min_size=2, max_size=12), st.floats(0.005, 0.04))
+def test_sound_never_runs_dry_where_the_clauses_allow_it(sizes: list[int], work_s: float) -> None:
+    pace = Pace(work_s=work_s, sound_s=0.06)
+    pieces = cut(", ".join("a" * size for size in sizes), pace)
+    ahead_s = len(pieces[0]) * pace.sound_s
+    for piece in pieces[1:]:
+        single_clause = "," not in piece[:-1]
+        assert single_clause or len(piece) * pace.work_s <= ahead_s + 1e-9
+        ahead_s += len(piece) * (pace.sound_s - pace.work_s)
+
+
+def test_the_pace_is_learned() -> None:
+    pace = Pace(work_s=0.01, sound_s=0.06)
+    for _ in range(20):
+        pace.learn(50, work_s=2.0, sound_s=2.5)
+    assert pace.work_s == pytest.approx(0.04, rel=0.02)
+    assert pace.sound_s == pytest.approx(0.05, rel=0.02)
