@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from .split_marks import WIDE
+from .split_marks import HAN, TWICE
 
 __all__ = ["cut", "overrun", "weigh"]
 
-_STRONG = re.compile(r"(?:[;:](?=\s)|\s[—–-](?=\s)|—|；|：|⸺|[.!?…。！？][\"'”’)\]」』]*(?=\s))[\"'”’)\]」』]*\s*")
+_STRONG = re.compile(r"(?:[;:](?=\s)|\s[—–-](?=\s)|—|；|：|⸺|[!?…。！？][\"'”’)\]」』]*(?=\s))[\"'”’)\]」』]*\s*")
 _COMMA = re.compile(r"(?:[,،؛;](?=\s)|[、，؛])[\"'”’)\]」』]*\s*")
 _SPACE = re.compile(r"(?<![\d.(\[+$€£¥])\s+(?![\d)\],.;:!?%°€])")
 _ANY_SPACE = re.compile(r"\s+")
@@ -24,7 +24,7 @@ def weigh(text: str, start: int, end: int) -> int:
     piece = text[start:end]
     if piece.isascii():
         return end - start
-    return end - start + sum(1 if twice else 2 for twice in WIDE.findall(piece))
+    return end - start + len(TWICE.findall(piece)) + 2 * len(HAN.findall(piece))
 
 
 def overrun(text: str, start: int, limit: int) -> int:

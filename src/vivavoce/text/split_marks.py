@@ -14,6 +14,7 @@ __all__ = [
     "EMOJI",
     "FIRM",
     "GAP",
+    "HAN",
     "LEAD",
     "MARKS",
     "NESTS",
@@ -24,7 +25,7 @@ __all__ = [
     "SPACED_DOTS",
     "SPEAKABLE",
     "TAG",
-    "WIDE",
+    "TWICE",
     "WORD",
     "is_wide",
 ]
@@ -103,7 +104,8 @@ TAG = re.compile(r"<([A-Za-z/!?][^<>]{0,400})>")
 # Characters that take longer to say than a Latin letter: Han three times, kana, Hangul and unspaced scripts twice.
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _TWICE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1200-\u137f\u3040-\u30ff\u31f0-\u31ff\uac00-\ud7af\uff66-\uff9f"
-WIDE = re.compile(rf"[{_HAN}]|([{_TWICE}])")
+HAN = re.compile(f"[{_HAN}]")
+TWICE = re.compile(f"[{_TWICE}]")
 _UNSPACED = re.compile(rf"[{_HAN}\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f々〇]")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 
 from .abbreviations import SentenceRules
 from .split_length import overrun
@@ -95,6 +96,12 @@ class Scanner:
         self._spoken = max(-1, self._spoken - chars)
         self._nest = tuple((mark, at - chars) for mark, at in self._nest)
 
+    def imagine(self, following: str) -> int:
+        """What `next_end` would say if that text came next, with nothing changed; never behind the text there is."""
+        other = copy(self)
+        other.text += following
+        return min(other.next_end(False), len(self.text))
+
     def next_end(self, final: bool) -> int:
         """Where the sentence ends: a place in `text`, `NO` where it is longer than `max_chars`, or what it waits for.
 
@@ -108,20 +115,27 @@ class Scanner:
                 return len(text) if final else HOLD
             self._spoken = self.measured_from = first.start()
             self.at = max(self.start, self._spoken - _LEAD_CHARS)
-        measured_from = -1
+        self.over = -1
+        measured = self.measured_from
+        bound = measured + self.max_chars // 3  # no text up to there is too long, whatever its script
         while True:
-            if measured_from != self.measured_from:
-                measured_from = self.measured_from
-                over = self.over = overrun(text, measured_from, self.max_chars)
-            match = self._candidate.search(text, self.at, over + 1 if over >= 0 else len(text))
-            if match is None:
-                if over >= 0:
-                    return NO
+            match = self._candidate.search(text, self.at, bound)
+            if match is not None:
+                verdict = self._judge(match.start(), final)
+                if verdict != NO:
+                    return verdict
+                if measured != self.measured_from:
+                    measured = self.measured_from
+                    bound = measured + self.max_chars // 3
+                    self.over = -1
+            elif bound >= len(text):
                 self.at = len(text)
                 return self.at if final else WAIT
-            verdict = self._judge(match.start(), final)
-            if verdict != NO:
-                return verdict
+            elif self.over >= measured:
+                return NO
+            else:
+                self.over = overrun(text, measured, self.max_chars)
+                bound = self.over + 1 if self.over >= 0 else len(text)
 
     def _judge(self, at: int, final: bool) -> int:
         text = self.text
@@ -175,7 +189,7 @@ class Scanner:
                 return WAIT
             if text[after + 1 : after + 2] == "»":
                 after = CLOSERS.match(text, after + 1).end()  # type: ignore[union-attr]
-        if not final and (after == len(text) or (text[after] in "[<" and OPEN_TAIL.match(text, after))):
+        if not final and (after == len(text) or OPEN_TAIL.match(text, after)):
             return WAIT
         nest = self._after_closing(text[run:after])
         while nest:
@@ -278,7 +292,7 @@ class Scanner:
     def _clause(self, at: int, final: bool) -> int:
         text = self.text
         after = CLOSERS.match(text, at + 1).end()  # type: ignore[union-attr]
-        if after == len(text) and not final:
+        if not final and (after == len(text) or OPEN_TAIL.match(text, after)):
             return WAIT
         gap = GAP.match(text, after).end()  # type: ignore[union-attr]
         said = text[self.start : at]
@@ -357,7 +371,7 @@ class Scanner:
         if not final and _LINE_OPEN.match(text, after):
             return WAIT
         own_line = text[max(text.rfind("\n", self.start, at) + 1, self.start) : at].strip() == ""
-        if own_line and (line := _LINE_LEFT.match(text, after)):
+        if own_line and after > self._spoken and (line := _LINE_LEFT.match(text, after)):
             return self._breaks(line.end(), final)
         self.at = after
         self.measured_from = after

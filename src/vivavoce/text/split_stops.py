@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .abbreviations import SentenceRules
-from .split_marks import BREAKS, BULLETS, CONTINUES, DASHES, FIRM, GAP, LEAD, MARKS, OPENERS, WORD, is_wide
+from .split_marks import BREAKS, BULLETS, CONTINUES, DASHES, FIRM, GAP, LEAD, MARKS, OPENERS, SPEAKABLE, WORD, is_wide
 
 __all__ = ["HOLD", "NO", "WAIT", "Stop", "ends", "spoken_after", "token_before"]
 
@@ -19,6 +19,8 @@ _NUMBER = re.compile(r"\d[\d.,'’ \xa0]*")
 _ROMAN = re.compile(r"[IVXLCDM]+")
 _GLUED = re.compile(r"[^\W\d_]*[^\W\d_A-ZÀ-Þ]")
 _BEFORE = OPENERS + BULLETS
+# More markup than this in one place is treated as if it were spoken.
+_LEAD_CHARS = 1000
 _TAG_CHARS = 400
 _RUN_ON_CHARS = 48
 _RUN_ON = re.compile(rf"\S{{0,{_RUN_ON_CHARS}}}")
@@ -26,7 +28,9 @@ _VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüý�
 _BREAK = frozenset(BREAKS)
 _BLOCK = re.compile(rf"[{BREAKS}][ \t]*(?:[-*+•‣◦▪●—–]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|>|\||```|~~~)")
 _EMPTY_LINE = re.compile(r"(?:\r\n|[\n\r\x85\u2028])[^\S\n\r\x85\u2028]*[\n\r\x85\u2028]|\u2029")
-_CJK_CONTINUES = re.compile(r"[とっがをのへに]|は(?!い)|で(?![もはす])|も(?![うし])|など|等|[他她它我你您们]{0,3}[^。！？，]{0,4}[说說问問道答喊叫嚷]")
+_CJK_CONTINUES = re.compile(
+    r"[とっがをのへに]|は(?!い)|で(?![もはす])|も(?![うし])|など|等|[他她它我你您们]{0,3}[^。！？，]{0,4}[说說问問道答喊叫嚷]"
+)
 
 
 class Stop:
@@ -53,7 +57,9 @@ def token_before(text: str, start: int, at: int) -> str:
 
 def spoken_after(text: str, at: int, final: bool) -> int:
     """The next place that can be spoken, tags and pauses passed over; the end of a `final` text, else WAIT or HOLD."""
-    spoken = LEAD.match(text, at).end()  # type: ignore[union-attr]
+    if not SPEAKABLE.search(text, at):
+        return len(text) if final else HOLD
+    spoken = LEAD.match(text, at, at + _LEAD_CHARS).end()  # type: ignore[union-attr]
     if final:
         return spoken
     if spoken == len(text):
@@ -76,12 +82,18 @@ def ends(stop: Stop, rules: SentenceRules) -> int:
     if spoken < 0 or spoken == len(text):
         return spoken
     between = text[after:spoken]
-    if len(text) - spoken < 5 and not stop.final and not _BREAK.isdisjoint(between):
+    if len(text) - spoken < 5 and not stop.final and text[spoken].isdigit() and not _BREAK.isdisjoint(between):
         return WAIT  # a list item may begin
-    if _EMPTY_LINE.search(between) or (between.strip() != between and _BLOCK.search(text, after, spoken + 3)):
+    if _EMPTY_LINE.search(between) or _begins_block(text, after, spoken):
         return gap
     verdict = _judge(stop, marks, firm, gap, spoken, rules)
     return gap if verdict > 0 else verdict
+
+
+def _begins_block(text: str, after: int, spoken: int) -> bool:
+    """Whether a list item, heading, table row or fence begins on a new line before what is spoken next."""
+    block = _BLOCK.search(text, after, spoken + 5)
+    return block is not None and block.start() < spoken
 
 
 def _judge(stop: Stop, marks: str, firm: bool, gap: int, spoken: int, rules: SentenceRules) -> int:

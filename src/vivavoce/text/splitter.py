@@ -16,6 +16,8 @@ MAX_CHARS = 280
 _SHORT_CHARS = 30
 # A short sentence does not wait for a neighbour longer than this.
 _JOINED_CHARS = 150
+# Stands for whatever may follow a pause: words that could be a name and begin no sentence.
+_NEXT_SENTENCE = " Qzx qzx"
 
 
 class Splitter:
@@ -72,6 +74,28 @@ class Splitter:
             segments.append(self._segment(len(self._scanner.text)))
             self._forget()
         self._begin_text()
+        return segments
+
+    def pause(self) -> list[Segment]:
+        """Give also what ends a sentence as it stands, because the writer has paused; the text goes on afterwards.
+
+        What only looks like an end (`Mr.`, `the U.S.`, `at 3.`, an open quotation, tag or fence) still waits. Where
+        and whether one pauses shows in the segments, unlike where one cuts the pieces.
+        """
+        scanner = self._scanner
+        scanner.text += "".join(self._pending)
+        self._pending.clear()
+        self._pending_tail = scanner.text[1 - len(scanner.fence) :] if scanner.fence else ""
+        segments: list[Segment] = []
+        if self._from < scanner.start:
+            self._emit(segments, scanner.start)
+        if not scanner.text[-2:-1].isdigit() or scanner.text[-1] != ".":
+            end = scanner.imagine(_NEXT_SENTENCE)
+            if scanner.start < end <= len(scanner.text):
+                self._waits_for = 0
+                self._emit(segments, end)
+                scanner.begin(end)
+        self._forget()
         return segments
 
     def _wakes(self, piece: str) -> bool:
