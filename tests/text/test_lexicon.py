@@ -25,7 +25,7 @@ def test_it_wins_over_every_rule() -> None:
 
 
 def test_only_whole_words_match() -> None:
-    assert say('[words]\ncat = "dog"', "cat concatenate cat-like cats") == "dog concatenate dog-like cats"
+    assert say('[words]\ncat = "dog"', "cat concatenate cat-like cats") == "dog concatenate dog like cats"
 
 
 def test_the_longest_entry_wins() -> None:

@@ -17,7 +17,7 @@ from .rules.foreign import OTHER_RUN, romanize
 from .rules.fractions import fraction
 from .rules.hit import Hit, Rule, Source
 from .rules.initialisms import ampersand, dotted_initials, is_shouted, letter_a, mixed, upper_word
-from .rules.numbers import plain_number
+from .rules.numbers import counted, plain_number
 from .rules.ordinals import decade, ordinal_number
 from .rules.phones import long_digits, phone, serial
 from .rules.ranges import number_range
@@ -32,8 +32,9 @@ __all__ = ["read_english"]
 
 LETTERS = "a-zß-öø-ÿ\u0101-\u024f\u1e00-\u1eff"
 PLAIN = re.compile(
-    rf"[ ]*+((?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A(?=[ ][a-z])))(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)"
+    rf"[ ]*+((?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A(?=[ ][a-z])|(?<![A-Za-z] )I(?=[ ][a-z])|I['’](?:m|d|ll|ve)))(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)"
 )
+LONE_WORD = re.compile(rf"[A-Z{LETTERS}]{{2,40}}(?:['’][a-z]{{1,3}})?(?=[\s,;!?)\"”]|:\s|\.(?:\s|$)|$)")
 SPACE = re.compile(r"\s+")
 MONTHS = str.split(
     "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november december"
@@ -45,8 +46,10 @@ LETTER_RULES: tuple[Rule, ...] = (
     contraction, slashed, named_date, abbreviation, money, versioned, dotted_initials, address, roman, bare_rate, power,
     named_sign, letter_a, compound, ampersand, mixed, upper_word, word,
 )  # fmt: skip
+# What can be asked of letters between white space and simple punctuation; the other rules need something else in them.
+WORD_RULES: tuple[Rule, ...] = (contraction, named_date, abbreviation, money, roman, bare_rate, upper_word, word)
 DIGIT_RULES: tuple[Rule, ...] = (
-    long_digits, address, phone, date, time_of_day, dotted, serial, money, power, fraction, decade, ordinal_number, measure, times,
+    counted, long_digits, address, phone, date, time_of_day, dotted, serial, money, power, fraction, decade, ordinal_number, measure, times,
     number_range, compound, mixed, plain_number,
 )  # fmt: skip
 SIGN_RULES: tuple[Rule, ...] = (
@@ -80,8 +83,10 @@ def _special(builder: Builder, source: Source, at: int, name_emoji: bool) -> int
     character = text[at]
     if (hit := flood(source, at)) is not None:
         return _said(builder, at, hit)
+    if character == '"':
+        return _quote(builder, text, at)
     if (character.isalpha() and character <= "\u024f") or "\u1e00" <= character <= "\u1eff":
-        rules = LETTER_RULES
+        rules = WORD_RULES if LONE_WORD.match(text, at) else LETTER_RULES
     elif "0" <= character <= "9":
         rules = DIGIT_RULES
     elif character in CLOSERS or character in OPENERS:

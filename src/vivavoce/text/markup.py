@@ -18,7 +18,6 @@ TRIGGER = re.compile(r"[*_~`\[\]<>&\\|!\n]")
 RUN = re.compile(r"\*+|_+|~+|`+|<{2,}|>+|\[{3,}|\]+|\\{3,}|&{3,}|!{2,}|\|+|\n+")
 QUICK = re.compile(r"[*_~`\[\]<>&\\|#\n]|^[ \t]*[-+•‣◦●▪=>0-9]|!\[")
 ESCAPED = frozenset("\\`*_{}[]()#+-.!|<>~\"$%&'/:;=?@^,")
-WINDOWS_PATH = re.compile(r"(?:\b[A-Za-z]:|\\\\[A-Za-z0-9])\S{0,300}$")
 DEEPEST = 32
 
 
@@ -224,7 +223,9 @@ class _Reader:
 
     def _escape(self, at: int) -> int:
         text, following = self.text, self.text[at + 1 : at + 2]
-        if following and following in "nrt" and not WINDOWS_PATH.search(text, max(0, at - 300), at):
+        if text.startswith("\\\\\\", at) or _in_path(text, at):
+            return at
+        if following and following in "nrt":
             if (
                 not text[at + 2 : at + 3].islower()
                 or not text[at + 2 : at + 3].isascii()
@@ -234,7 +235,7 @@ class _Reader:
                 return at + 2
             self._put(" ", at)
             return at + 2
-        if following in ESCAPED and following and not WINDOWS_PATH.search(text, max(0, at - 300), at):
+        if following and following in ESCAPED:
             if following in "_<>&":
                 self._put(following, at + 1)
             return at + (2 if following in "*_~`[]<>|&" else 1)
@@ -270,3 +271,16 @@ class _Reader:
             stack.append((tag.name, style))
         elif not tag.alone and any(name == tag.name for name, _ in stack) and len(stack) < DEEPEST:
             stack.append((tag.name, style))
+
+
+def _in_path(text: str, at: int) -> bool:
+    """Whether the backslash at `at` stands in a Windows path, where it escapes nothing."""
+    window = text[max(0, at - 200) : at]
+    if not window or window[-1].isspace():
+        return False
+    before = window.rsplit(None, 1)[-1]
+    return (
+        ":\\" in before
+        or before.startswith("\\\\")
+        or (before[-1] == ":" and before[-2:-1].isalpha() and len(before) < 4)
+    )

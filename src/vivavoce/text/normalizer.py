@@ -124,21 +124,22 @@ def _moved(part: Part, origin: Sequence[int]) -> Part:
 def _covering(text: str, parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """Add a silent part for every mark of markup that was passed over, so that no character of the source is missing."""
     found: list[Part] = []
-    done, at = 0, 0
-    for part in parts:
-        if part.start > done:
-            _gap(found, text, done, part.start, at)
-        found.append(part)
-        done, at = max(done, part.end), part.out_end
-    if done < len(text):
-        _gap(found, text, done, len(text), at)
-    return tuple(found) if len(found) != len(parts) else parts
+    done, at, kept = 0, 0, 0
+    for index, part in enumerate(parts):
+        start, end = part[:2]
+        if start > done and not text[done:start].isspace():
+            found += parts[kept:index]
+            found.append(_passed(text, done, start, at))
+            kept = index
+        if end > done:
+            done = end
+        at = part.out_end
+    if not text[done:].strip():
+        return (*found, *parts[kept:]) if found else parts
+    return (*found, *parts[kept:], _passed(text, done, len(text), at))
 
 
-def _gap(found: list[Part], text: str, start: int, end: int, at: int) -> None:
+def _passed(text: str, start: int, end: int, at: int) -> Part:
     piece = text[start:end]
-    if piece.isspace():
-        return
     start += len(piece) - len(piece.lstrip())
-    end -= len(piece) - len(piece.rstrip())
-    found.append(Part(start, end, "", "markup", at, at))
+    return Part(start, start + len(piece.strip()), "", "markup", at, at)

@@ -18,6 +18,7 @@ SHORT_DAYS = {name[:3]: name for name in DAYS} | {name: name for name in DAYS}
 SHORT_DAYS |= {"Tues": "Tuesday", "Thur": "Thursday", "Thurs": "Thursday"}
 # Short forms that are nothing else in English, so that they need no day or year beside them.
 CLEAR = frozenset(str.split("Feb Aug Sept Oct Nov Dec"))
+STARTS = frozenset(name[:3] for name in (*MONTHS, *DAYS))
 MONTH = "|".join(sorted(SHORT, key=len, reverse=True))
 DAY = "|".join(sorted(SHORT_DAYS, key=len, reverse=True))
 SUFFIX = r"(?:st|nd|rd|th)?"
@@ -85,6 +86,8 @@ def date(source: Source, at: int) -> Hit | None:
 def named_date(source: Source, at: int) -> Hit | None:
     """A date that starts with a letter: `May 3rd`, `Oct-Dec 2024`, `Mon-Fri`, `Sept. 2021`."""
     text = source.text
+    if text[at : at + 3].capitalize() not in STARTS:
+        return None
     if match := MONTH_RANGE.match(text, at):
         words = f"{SHORT[match['first']]} to {SHORT[match['last']]}"
         return Hit(match.end(), f"{words} {year(int(match['year']))}" if match["year"] else words, "date")

@@ -18,7 +18,7 @@ SPOKEN = {ord("0") + value: f" {name} " for value, name in enumerate(ONES[:10])}
 def flood(source: Source, at: int) -> Hit | None:
     """Dozens of repetitions of up to four signs: letters and digits one by one, the rest not at all."""
     text = source.text
-    if len(text) - at < SHORTEST:
+    if len(text) - at < SHORTEST or not text[at] == text[at + 12] == text[at + 24]:  # 12 is a multiple of 1 to 4
         return None
     match = REPEATED.match(text, at)
     if match is None or match[1].isalpha():

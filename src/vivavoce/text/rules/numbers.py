@@ -6,7 +6,7 @@ import re
 
 from .hit import Hit, Source
 
-__all__ = ["cardinal", "decimal", "digits", "label", "number", "ordinal", "pairs", "plain_number", "year"]
+__all__ = ["cardinal", "counted", "decimal", "digits", "label", "number", "ordinal", "pairs", "plain_number", "year"]
 
 ONES = str.split(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -26,6 +26,16 @@ IRREGULAR = {
 LONGEST = 18  # more digits than that are read one by one
 NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,12}(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}){1,6},[0-9]{3}(?![0-9])|[0-9]{1,40}(?![0-9]))(?:\.[0-9]{1,40}(?![0-9]))?"
 PLAIN = re.compile(rf"{NUMBER}|\.[0-9]{{1,40}}(?![0-9])")
+COUNT = re.compile(r"([0-9]{1,3}(?:,[0-9]{3}){0,4})[ ]([a-z]{2,30})(?![A-Za-z0-9./°'’²³^-])")
+# What may follow a number and be more than a thing that is counted: units, scales, halves of the day.
+NOT_THINGS = frozenset(
+    str.split(
+        "am pm mm cm dm km nm um in ft yd mi nmi ly mg kg mcg lb lbs oz ml cl dl gal pt qt tsp tbsp fl sq cu ms us ns sec "
+        "secs min mins hr hrs wk wks mo mos yr yrs px pts ha ac hp mol mmol sqm sqft ct bps kbps kbit mph kph kmh mpg rpm fps "
+        "bpm wpm dpi ppm psi bar mbar atm cal kcal lm lx lux bn tn mn mm hundred thousand million billion trillion "
+        "quadrillion crore lakh ext st nd rd th"
+    )
+)
 YEAR_BEFORE = re.compile(
     r"(?:\b(?:in|since|of|by|from|until|till|before|after|during|year|circa|and|to|early|late|mid|around|spring|summer|"
     r"autumn|fall|winter)|,|[—–-])[ ]?$",
@@ -120,6 +130,16 @@ def pairs(text: str) -> str:
 def label(text: str) -> str:
     """Digits inside a name such as `CO2` or `A320`."""
     return pairs(text)
+
+
+def counted(source: Source, at: int) -> Hit | None:
+    """A count of things, `3,500 boats`: the commonest number, found before anything rarer is tried."""
+    match = COUNT.match(source.text, at)
+    if match is None or match[2] in NOT_THINGS or (len(match[1]) > 1 and match[1][0] == "0"):
+        return None
+    if NAMED_BEFORE.search(source.text, max(0, at - 16), at):
+        return None
+    return Hit(match.end(1), decimal(match[1]), "number")
 
 
 def plain_number(source: Source, at: int) -> Hit | None:

@@ -10,6 +10,7 @@ from .numbers import digits, pairs
 
 __all__ = ["address", "handle", "path_words"]
 
+LIKELY = re.compile(r"[A-Za-z0-9%+-]{0,80}(?:[@/:\\_~(]|\.[A-Za-z0-9_/~.@%+-])")
 EMAIL = re.compile(r"(?:mailto:)?([A-Za-z0-9][A-Za-z0-9._%+-]{0,63})@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,6})")
 URL = re.compile(r"([A-Za-z][A-Za-z0-9+]{1,11})://([^\s<>\"“”]{1,2000})")
 LOCAL = re.compile(
@@ -122,6 +123,8 @@ def _located(text: str) -> str:
 def address(source: Source, at: int) -> Hit | None:
     """Anything that locates: mail, web, host and port, file, path."""
     text = source.text
+    if not LIKELY.match(text, at):
+        return None
     if match := EMAIL.match(text, at):
         said = f"{_name(match[1])} at {_host(match[2].rstrip('-'))}"
         return Hit(match.end(), said, "email")
