@@ -54,8 +54,8 @@ def test_nothing_that_can_speak_is_exit_code_1_and_says_what_to_do(doctor, engin
     done = doctor()
     assert done.returncode == 1
     shown = done.stdout.decode()
-    assert "PROBLEM  hibari" in shown
-    assert "hibari: Get it with: pull hibari" in shown
+    assert "PROBLEM  engine hibari" in shown
+    assert "engine hibari: Get it with: pull hibari" in shown
     assert json.loads(doctor("--json").stdout)["can_speak"] is False
 
 
@@ -64,10 +64,10 @@ def test_an_engine_that_is_missing_beside_one_that_speaks_is_no_failure(doctor, 
     done = doctor("--no-measure", "--json")
     checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert done.returncode == 0
-    assert (checks["hibari"]["good"], checks["kokoro"]["good"]) == (True, None)
-    assert checks["kokoro"]["advice"]
+    assert (checks["engine hibari"]["good"], checks["engine kokoro"]["good"]) == (True, None)
+    assert checks["engine kokoro"]["advice"]
     assert checks["model kokoro"]["advice"].startswith("vivavoce models pull kokoro")
-    assert checks["espeak-ng"]["good"] is None
+    assert checks["program espeak-ng"]["good"] is None
     assert "aplay" in checks["speakers"]["found"]
 
 

@@ -63,18 +63,19 @@ def _espeak() -> Check:
     path = shutil.which("espeak-ng")
     if path is None:
         cure = "more than 100 other languages come with it: apt install espeak-ng, or brew install espeak-ng"
-        return Check("program", "espeak-ng", None, "not installed", cure)
-    return Check("program", "espeak-ng", True, _first_line([path, "--version"]) or path)
+        return Check("program", "program espeak-ng", None, "not installed", cure)
+    return Check("program", "program espeak-ng", True, _first_line([path, "--version"]) or path)
 
 
 def _player() -> Check:
     try:
         return Check("player", "speakers", True, f"sound can be played, through {asyncio.run(who_plays())}")
     except PlaybackFailed as failed:
-        why = failed.message
+        why = failed.message.removesuffix(". Write a file instead: -o speech.wav")
     except TimeoutError:
         why = "the player does not end"
-    cure = "to hear `say` without -o: pip install 'vivavoce[play]', or apt install pulseaudio-utils"
+    bring = "apt install libportaudio2" if "PortAudio library" in why else "pip install 'vivavoce[play]'"
+    cure = f"to hear `say` without -o: {bring}, or apt install pulseaudio-utils"
     return Check("player", "speakers", None, why, cure)
 
 
@@ -106,4 +107,4 @@ def _engines() -> Iterator[Check]:
         found = f"{ready} of {known} voices can be spoken"
         # hibari is the default: without it `vivavoce say` has no voice of its own.
         missing = False if engine.name == catalog.engines[0].name else None
-        yield Check("engine", engine.name, True if ready else missing, found, hints.get(engine.name, ""))
+        yield Check("engine", f"engine {engine.name}", True if ready else missing, found, hints.get(engine.name, ""))

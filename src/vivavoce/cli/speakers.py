@@ -112,8 +112,7 @@ class Speakers:
             yield PiecePlayer(self._rate_hz)
 
     def _nobody(self) -> PlaybackFailed:
+        if len(self._problems) == 1:
+            self._problems.append("none of pw-play, paplay, aplay, ffplay, play and afplay is installed")
         tried = "; ".join(self._problems)
-        return PlaybackFailed(
-            f"no sound can be played here, neither by sounddevice nor by pw-play, paplay, aplay, ffplay, play or afplay "
-            f"({tried}). Write a file instead: -o speech.wav"
-        )
+        return PlaybackFailed(f"no sound can be played here ({tried}). Write a file instead: -o speech.wav")
