@@ -163,7 +163,7 @@ async def test_explain_points_into_the_text(client):
 
 
 async def test_the_command_explains_alike(client):
-    from vivavoce.cli.explaining import explanation
+    from vivavoce.text.explain import explanation
 
     text = "It cost $5.3 million in the 1990s [pause:1s] **really** 😀. Dr. Lee's <sub alias='hi'>x</sub>!"
     response = await client.post("/v1/text/explain", json={"input": text, "name_emoji": True})

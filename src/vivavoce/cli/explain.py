@@ -57,7 +57,7 @@ def explain(
 ) -> None:
     """Explain; the help that users see stands above."""
     from ..text import Lexicon
-    from .explaining import explanation
+    from ..text.explain import explanation
 
     words = Lexicon.load(lexicon) if lexicon else None
     told = explanation(whole_text(text), language, words, name_emoji=name_emoji)
