@@ -11,7 +11,6 @@ from .disk import reporting_full_disk
 __all__ = ["Hub", "HubError"]
 
 _PROBE_S, _READ_S = 2.0, 30.0
-_BLOCK_BYTES = 1 << 18
 _PARTIAL, _OK, _NOT_SATISFIABLE = 206, 200, 416
 
 
@@ -63,6 +62,6 @@ class Hub:
             if resumed:
                 moved(have)
             with reporting_full_disk(into.parent), into.open("ab" if resumed else "wb") as file:
-                for block in response.iter_bytes(_BLOCK_BYTES):
+                for block in response.iter_bytes():
                     file.write(block)
                     moved(len(block))
