@@ -14,17 +14,18 @@ from .split_marks import BREAKS, BULLETS, CLAUSE_MARKS, FIRM, MARKS, PARTNERS
 __all__ = ["SentenceRules", "sentence_rules"]
 
 _ALIASES = {"cmn": "zh", "yue": "zh", "nb": "no", "nn": "no", "iw": "he", "in": "id", "sh": "hr", "bs": "hr"}
-_KINDS = ("never", "before_number", "ending", "closing", "clock", "general", "inner", "measure")
-_SETS = ("starters", "months", "fronting", "after_clock", "saying", "open_words", "brands", "vowelless")
+_KINDS = ("never", "before_number", "number_or_word", "ending", "closing", "clock", "general", "inner", "measure")
+_SETS = ("starters", "months", "fronting", "after_clock", "saying", "open_words", "brands", "vowelless", "never_starts")
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceRules:
     """How one language ends its sentences.
 
-    `kinds` maps an abbreviation without its last dot to what may follow it: `never` ends a sentence never,
-    `before_number` only in front of no number, `ending` where the next word begins sentences, `closing` in front of
-    any capital, `clock` unless the time continues, `general` as `ending`, `inner` in front of no small letter, `measure` like it behind a number. A lower-case entry holds for any case.
+    `kinds` maps an abbreviation without its last dot to when it ends a sentence: `never`; `before_number` not before a
+    number or a small letter; `number_or_word` not before a number; `ending` and `general` before a word that begins
+    sentences; `closing` before any capital; `clock` where the time does not go on; `inner` not before a small letter or
+    a number; `measure` like it, behind a number only. A lower-case entry holds for any case.
     """
 
     language: str
@@ -37,6 +38,7 @@ class SentenceRules:
     open_words: frozenset[str]
     brands: frozenset[str]
     vowelless: frozenset[str]
+    never_starts: frozenset[str]
     lower_starts: bool
     ordinals: bool
     nouns_capital: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .abbreviations import SentenceRules
-from .split_marks import BREAKS, OPENERS, WORD
+from .split_marks import BREAKS, OPENERS
 from .split_stops import NO, WAIT, spoken_after
 
 __all__ = ["Marker", "line_ends", "next_marker"]
@@ -49,28 +49,23 @@ def line_ends(text: str, start: int, at: int, final: bool, rules: SentenceRules)
     last = line.split()[-1].lower().strip(OPENERS)
     if len(line) >= _VERSE_CHARS or last in rules.open_words:
         return NO
-    word = WORD.match(text, lead)
-    return after if word or letter.isdigit() else NO
+    return after if letter.isalnum() else NO
 
 
-def next_marker(token: str, style: str, known: Marker | None, heads: bool, text: str, at: int) -> Marker | None:
-    """The list marker that `token` is, standing before `at`, or None where it is none.
+def next_marker(label: str, style: str, known: Marker | None, heads: bool, text: str, at: int) -> Marker | None:
+    """The list marker that `label` is, standing before `at`, or None where it is none.
 
     It is one at the head of a sentence (`heads`), `1` behind a colon, or where it continues `known`.
     """
-    if len(token) > 3 or not token.isalnum() or not token.isascii():
+    digits = label.isdigit()
+    if not label.isascii() or not (digits or (len(label) == 1 and label.isalpha())):
         return None
-    number = token.isdigit()
-    if not number and len(token) > 1:
-        return None
-    before = text[max(0, at - len(token) - 24) : at - len(token)].rstrip()
-    if heads and (number or style != "."):
-        return (token, style)
-    if heads and token.islower():
-        return (token, style)
-    if token == "1" and before.endswith((":", "：")):
-        return (token, style)
+    if heads:
+        return (label, style) if digits or style != "." or label.islower() else None
+    before = text[max(0, at - len(label) - 24) : at - len(label)].rstrip()
+    if int(label, 36) == 1 and before.endswith((":", "：")):
+        return (label, style)
     if known is None or known[1] != style:
         return None
-    follows = str(int(known[0]) + 1) if known[0].isdigit() and number else chr(ord(known[0][0]) + 1)
-    return (token, style) if token == follows else None
+    follows = str(int(known[0]) + 1) if known[0].isdigit() else chr(ord(known[0]) + 1)
+    return (label, style) if label == follows else None

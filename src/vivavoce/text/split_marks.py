@@ -26,13 +26,11 @@ __all__ = [
     "SPEAKABLE",
     "TAG",
     "TWICE",
-    "WORD",
     "is_wide",
 ]
 
 # What an engine can say something for; the same as str.isalnum over a whole text.
 SPEAKABLE = re.compile(r"[^\W_]")
-WORD = re.compile(r"[^\W\d_]+")
 
 # Stops that end a sentence wherever they stand, without white space after them.
 FIRM = (

@@ -6,6 +6,7 @@ import re
 from copy import copy
 
 from .abbreviations import SentenceRules
+from .split_ends import ends
 from .split_length import overrun
 from .split_lines import Marker, line_ends, next_marker
 from .split_marks import (
@@ -22,27 +23,19 @@ from .split_marks import (
     RUN,
     SPACED_DOTS,
     SPEAKABLE,
-    TAG,
     is_wide,
 )
-from .split_stops import HOLD, NO, WAIT, Stop, ends, spoken_after, token_before
+from .split_markup import Markup, code, tag
+from .split_stops import HOLD, NO, WAIT, Stop, spoken_after, token_before
 
-__all__ = ["FENCE", "Scanner"]
-
-FENCE = -4  # only the end of a code fence will tell
+__all__ = ["Scanner"]
 
 # A quotation or parenthesis keeps its sentences together up to this length; a longer or unclosed one does not.
 _NEST_CHARS = 200
-_CODE_CHARS = 200
 _PHRASE_CHARS = 40
 _EAGER_WORDS = 3
 _LEAD_CHARS = 16
 
-_ENDING_TAG = re.compile(r"(?:/(?:p|s|li|h[1-6]|div|tr|blockquote|speak)|br\s*/?)\s*\Z", re.IGNORECASE)
-_WHOLE_TAG = re.compile(r"(say-as|sub|phoneme|w)\b[^<>]*(?<!/)\Z", re.IGNORECASE)
-_MAYBE_TAG = re.compile(r"<(?:[A-Za-z/!?][^<>]{0,400})?\Z")
-_LINE_LEFT = re.compile(r"[ \t]*(?:\r\n|[\n\r])")
-_LINE_OPEN = re.compile(r"[ \t]*\Z")
 _SPACES = " \xa0\u202f"
 _NEWLINES = frozenset(BREAKS)
 _STOPS = frozenset("….!?‥‼⁇⁈⁉" + FIRM)
@@ -148,11 +141,11 @@ class Scanner:
         if mark in _NEWLINES:
             return self._line(at, final)
         if mark in "`~":
-            return self._code(at, final)
+            return self._markup(code(text, self.start, at, self.rules.inline_code, final), final)
         if mark == "፡" and at + 1 == len(text) and not final:
             return WAIT
         if mark == "<":
-            return self._tag(at, final)
+            return self._markup(tag(text, at, final), final)
         if mark == " ":
             return self._phrase(at, final)
         if mark in BULLETS:
@@ -314,65 +307,13 @@ class Scanner:
                 return
             self._nest = (*nest, (mark, at))
 
-    def _tag(self, at: int, final: bool) -> int:
-        text = self.text
-        tag = TAG.match(text, at)
-        if tag is None:
-            if not final and _MAYBE_TAG.match(text, at):
-                return WAIT
-            self.at = at + 1
-            return NO
-        after = tag.end()
-        if _ENDING_TAG.match(tag[1]):
-            return self._breaks(GAP.match(text, after).end(), final)  # type: ignore[union-attr]
-        whole = _WHOLE_TAG.match(tag[1])
-        if whole:
-            end = text.find(f"</{whole[1]}>", after, after + 400)
-            if end < 0 and len(text) < after + 400 and not final:
-                return WAIT
-            after = end + len(whole[1]) + 3 if end >= 0 else after
-        self.at = after
-        return NO
-
-    def _code(self, at: int, final: bool) -> int:
-        text = self.text
-        mark = text[at]
-        after = at
-        while after < len(text) and text[after] == mark:
-            after += 1
-        if after == len(text) and not final:
-            return WAIT
-        ticks = text[at:after]
-        if len(ticks) >= 3 and (mark == "`" or at == self.start or text[at - 1] in BREAKS):
-            return self._fence(at, ticks, final)
-        if not self.rules.inline_code or mark == "~":
-            self.at = after
-            return NO
-        end = text.find(ticks, after, after + _CODE_CHARS)
-        line = text.find("\n", after, after + _CODE_CHARS)
-        if end < 0 and line < 0 and len(text) < after + _CODE_CHARS and not final:
-            return WAIT
-        self.at = end + len(ticks) if end >= 0 and (line < 0 or end < line) else after
-        return NO
-
-    def _fence(self, at: int, ticks: str, final: bool) -> int:
-        """A code fence is one atom; one that stands on its own lines is a sentence of its own."""
-        text = self.text
-        end = text.find(ticks, at + len(ticks))
-        if end < 0:
-            if not final:
-                self.fence = ticks
-                return FENCE
-            self.at = len(text)
-            return NO
-        after = end + len(ticks)
-        while after < len(text) and text[after] == ticks[0]:
-            after += 1
-        if not final and _LINE_OPEN.match(text, after):
-            return WAIT
-        own_line = text[max(text.rfind("\n", self.start, at) + 1, self.start) : at].strip() == ""
-        if own_line and after > self._spoken and (line := _LINE_LEFT.match(text, after)):
-            return self._breaks(line.end(), final)
-        self.at = after
-        self.measured_from = after
+    def _markup(self, found: Markup, final: bool) -> int:
+        if found.verdict != NO:
+            self.fence = found.fence
+            return found.verdict
+        if found.breaks and found.after > self._spoken:
+            return self._breaks(GAP.match(self.text, found.after).end(), final)  # type: ignore[union-attr]
+        self.at = found.after
+        if found.fence:
+            self.measured_from = found.after
         return NO

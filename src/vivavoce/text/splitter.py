@@ -6,7 +6,8 @@ from .abbreviations import sentence_rules
 from .segment import Segment
 from .split_length import cut, weigh
 from .split_marks import SPEAKABLE
-from .split_scanner import FENCE, Scanner
+from .split_markup import FENCE
+from .split_scanner import Scanner
 from .split_stops import HOLD, NO
 
 __all__ = ["Splitter"]
