@@ -122,6 +122,8 @@ def _punctuation(builder: Builder, source: Source, at: int) -> int:
     for rule in PHONE_ONLY if character in "(:;" else (plain_number, address) if character == "." else ():
         if (hit := rule(source, at)) is not None:
             return _said(builder, at, hit)
+    if character in ":!“" and (stop := _mark(builder, source, at)) is not None:
+        return stop
     if match := REPEATED.match(text, at):
         run = match.group()
         mark = "…" if run[0] in ".…" else "?" if "?" in run or "‽" in run else run[0]
@@ -132,6 +134,17 @@ def _punctuation(builder: Builder, source: Source, at: int) -> int:
     else:
         _close(builder, at, at + 1, CLOSERS[character])
     return at + 1
+
+
+def _mark(builder: Builder, source: Source, at: int) -> int | None:
+    """`:=` and `!=` are signs; `“` closes a German quotation."""
+    text = source.text
+    if text.startswith("=", at + 1) and (hit := named_sign(source, at)) is not None:
+        return _said(builder, at, hit)
+    if text[at] == "“" and not builder.quote_opens() and builder.wordy:
+        builder.close(at, at + 1, "”")
+        return at + 1
+    return None
 
 
 def _close(builder: Builder, at: int, stop: int, mark: str) -> None:

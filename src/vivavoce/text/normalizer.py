@@ -89,7 +89,8 @@ class Normalizer:
             text = text[start:end]
         language = stretch.style.language or self.language
         if _base(language) == "en":
-            read_english(builder, text, language.lower() == "en-gb", self.name_emoji)
+            day_first = stretch.style.mode == "date" and stretch.style.value.lower().startswith("d")
+            read_english(builder, text, day_first or language.lower() == "en-gb", self.name_emoji)
         else:
             read_local(builder, text, _base(language), self.name_emoji)
         builder.enter(stretch.origin, stretch.style)

@@ -20,7 +20,7 @@ ALWAYS = {
     "appt": "appointment", "apt": "apartment", "bldg": "building", "dist": "district", "ext": "extension", "hwy": "highway",
     "intl": "international", "mgr": "manager", "natl": "national", "orig": "originally", "pkg": "package", "tel": "telephone",
     "temp": "temperature", "univ": "university", "wk": "week", "yr": "year", "yrs": "years", "hrs": "hours", "cf": "compare",
-    "viz": "namely", "ibid": "ibidem", "est": "established", "attn": "attention", "qty": "quantity",
+    "viz": "namely", "ibid": "ibidem", "est": "established", "attn": "attention", "qty": "quantity", "esq": "Esquire",
 }  # fmt: skip
 # With or without a dot before a capitalized name.
 TITLES = {
@@ -48,6 +48,7 @@ STREETS = {
     "sq": "Square",
     "co": "Company",
 }
+CAPITALS = frozenset(str.split("MR MRS MS JR SR VS ETC INC LTD CORP AVE BLVD DEPT"))
 COMPARED = {"vs": "versus", "aka": "also known as", "w": "with"}
 WORDS = frozenset(ALWAYS) | frozenset(TITLES) | frozenset(NUMBERED) | frozenset(STREETS) | frozenset(COMPARED)
 DOTTED = {"e.g.": "for example", "i.e.": "that is", "a.k.a.": "also known as", "a.m.": "a.m.", "p.m.": "p.m.",
@@ -114,7 +115,7 @@ def abbreviation(source: Source, at: int) -> Hit | None:
         )
     if word in STREETS and match[1][0].isupper() and dot and after_name:
         return _closing(text, end, STREETS[word], "abbreviation")
-    if word in ALWAYS and dot:
+    if word in ALWAYS and dot and (match[1] in CAPITALS or not match[1].isupper()):
         return _closing(text, end, _like(match[1], ALWAYS[word]), "abbreviation")
     if word in ("mr", "mrs", "vs", "aka", "etc") and not dot and (match[1][0].isupper() == (word[0] == "m")):
         return Hit(end, COMPARED.get(word) or ALWAYS[word], "abbreviation")

@@ -75,6 +75,9 @@ SHORT_WORDS = frozenset(
     pit pop pot pub put ran rat raw ray red rid rim rip rob rod row rub rug run sad sat saw say sea see set sew sex she
     shy sin sip sir sit six ski sky sly son sow spy sub sum sun tab tag tan tap tax tea ten the tie tin tip toe ton too
     top toy try tub tug two use van vet vow wad war was wax way web wed wet who why wig win wit won wow yes yet you zip
-    zoo non pro max
+    zoo non pro max app ads bib bog bra bum cog con cot dab den dip doc dub duo ebb eel elk elm emu fab fir flu gag gel gig
+    gin hem hob hop hue hum ion irk jab jot keg kin lag lax lob lug mar mid mow nab nag nib nil nip nun oaf oar oat ode opt
+    orb ore pal par pep per pew ply pod pry pun pup rag rap rib rig rot rum rut rye sob sod sty sue tad tar tic tot tow urn
+    vex via vie wag wig woe yam yap zap
     """)
 )

@@ -14,7 +14,8 @@ from .units import PER, UNITS
 __all__ = ["compound", "slash", "word"]
 
 LETTERS = "A-Za-zÀ-ÖØ-öø-ÿ\u0100-\u024f\u1e00-\u1eff"
-COMPOUND = re.compile(rf"[{LETTERS}0-9]{{1,40}}(?:[-‐‑][{LETTERS}0-9]{{1,40}}){{1,8}}(?:['’]s)?(?![{LETTERS}0-9_@])")
+PIECE = rf"(?:[0-9]{{1,6}}(?:\.[0-9]{{1,6}}){{1,3}}|[{LETTERS}0-9]{{1,40}})"
+COMPOUND = re.compile(rf"{PIECE}(?:[-‐‑]{PIECE}){{1,8}}(?:['’]s)?(?![{LETTERS}0-9_@])")
 WORD = re.compile(rf"[{LETTERS}]++(?:['’][{LETTERS}]++)*+")
 CAMEL_TAIL = re.compile(r"([A-Za-z][a-z]{2,20})([A-Z]{2,8})(s)?")
 LEFT = re.compile(r"([A-Za-z]{1,20})$")
@@ -31,7 +32,7 @@ def compound(source: Source, at: int) -> Hit | None:
     whole = match.group()
     tail = "'s" if whole[-2:] in ("'s", "’s") else ""
     pieces = re.split("[-‐‑]", whole.removesuffix("’s").removesuffix("'s"))
-    if all(piece.isdigit() for piece in pieces):
+    if all(piece.replace(".", "").isdigit() for piece in pieces):
         return None
     said = [_piece(piece, source.shouting) for piece in pieces]
     same = said[1:] == pieces[1:] and (said[0] == pieces[0] or pieces[0][0].isdigit())
@@ -41,6 +42,8 @@ def compound(source: Source, at: int) -> Hit | None:
 
 def _piece(piece: str, shouting: bool) -> str:
     alone = Source(piece, shouting=shouting)
+    if "." in piece:
+        return " point ".join(label(number) for number in piece.split("."))
     if piece.isdigit():
         hit = plain_number(alone, 0)
         return hit.words if hit and hit.rule == "year" else label(piece)
@@ -59,7 +62,12 @@ def slash(source: Source, at: int) -> Hit | None:
     left = LEFT.search(text, max(0, at - 20), at)
     right = RIGHT.match(text, at)
     counted = left is not None and (left[1].endswith("s") or left[1] in UNITS or left[1] in PER)
-    if right and right[1] in PER and (counted or text[at - 1 : at].isdigit()):
+    if (
+        right
+        and right[1] in PER
+        and not (len(right[1]) == 1 and right[1].isupper())
+        and (counted or text[at - 1 : at].isdigit())
+    ):
         return Hit(right.end(), f"per {PER[right[1]]}", "rate")
     if DIVIDED.search(text, max(0, at - 3), at) and NUMBER_NEXT.match(text, at):
         return Hit(at + 1, "divided by", "math")

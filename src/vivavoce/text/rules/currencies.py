@@ -80,8 +80,8 @@ SCALE_WORDS = "hundred|thousand|million|billion|trillion|quadrillion|crore|lakh"
 SCALE = rf"(?:[ -]?(?P<word>{SCALE_WORDS})\b|[ ]?(?P<short>bn|tn|mn|mm|MM|[kKmMbBT])(?![A-Za-z0-9]))?"
 BEFORE = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 PREFIXED = re.compile(
-    rf"(?P<minus>[-−–])?(?P<unit>{BEFORE})[ ]?(?P<minus2>[-−])?(?P<number>{NUMBER})"
-    rf"(?:[ ]?[-–—][ ]?(?:{BEFORE})?(?P<to>{NUMBER}))?{SCALE}"
+    rf"(?P<minus>[-−–])?(?P<unit>{BEFORE})[ ]?(?P<minus2>[-−])?(?P<number>{NUMBER}|\.[0-9]{{1,4}})"
+    rf"(?:(?P<first>bn|[kKmMbB])?[ ]?[-–—][ ]?(?:{BEFORE})?(?P<to>{NUMBER}))?{SCALE}"
 )
 AFTER = "|".join(re.escape(unit) for unit in (*(s for s in SYMBOLS if len(s) == 1), *CODES))
 SUFFIXED = re.compile(
@@ -119,7 +119,8 @@ def _words(match: re.Match[str], describes: bool) -> str:
     text = number.replace(",", "." if len(number) - number.find(",") == 3 and "." not in number else "")
     scale = found["word"] or SCALES.get(found["short"] or "", "")
     if upper := found.get("to"):
-        return f"{sign}{decimal(text)} to {decimal(upper)} {scale + ' ' if scale else ''}{many}"
+        first = f" {SCALES[found['first']]}" if found["first"] else ""
+        return f"{sign}{decimal(text)}{first} to {decimal(upper)} {scale + ' ' if scale else ''}{many}"
     if scale:
         return f"{sign}{decimal(text)} {scale} {many}"
     whole, point, fraction = text.partition(".")
@@ -127,7 +128,7 @@ def _words(match: re.Match[str], describes: bool) -> str:
         return f"{sign}{decimal(text)} {one if text == '1' else many}"
     hundredths = int(fraction.ljust(2, "0"))
     small = f"{cardinal(hundredths)} {cent if hundredths == 1 else cents}"
-    if int(whole) == 0 and hundredths:
+    if int(whole or "0") == 0 and hundredths:
         return sign + small
     large = f"{decimal(whole)} {one if int(whole) == 1 else many}"
     return sign + (f"{large} and {small}" if hundredths else large)

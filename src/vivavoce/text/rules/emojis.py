@@ -14,7 +14,9 @@ RUN = re.compile(
     "|[0-9#*]\ufe0f?\u20e3|[©®™ℹ↔-↙↩↪]\ufe0f)"
     "[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]{0,12}"
 )
-EMOTICON = re.compile(r"(?:[:;=8][-'^o]?[)(DPpOo/\\|*\]\[]+|<3+|</3|[xX]D+|\^_?\^|:-?[)(]|¯\\_\(ツ\)_/¯)(?=[\s.,!?]|$)")
+EMOTICON = re.compile(
+    r"(?:[:;=8][-'^o]?[)(DPpOo/\\|*\]\[]+|</3|<3(?=[ ](?:you|u|ya|this|that|my|your|it|all|them|him|her)\b|[.!?]?\s{0,9}$)|[xX]D+|\^_?\^|:-?[)(]|¯\\?_?\(ツ\)_?/¯)(?=[\s.,!?;)]|$)"
+)
 
 
 def emoji_run(text: str, at: int, end: int) -> int:

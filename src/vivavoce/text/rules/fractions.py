@@ -11,7 +11,9 @@ from .units import AFTER_FRACTION, FRACTIONS, NOT_SPACED, UNITS
 __all__ = ["fraction", "spoken_fraction"]
 
 GLYPH = re.compile(rf"([0-9]{{1,9}})?[ ]?([{''.join(FRACTIONS)}])")
-SLASHED = re.compile(r"(?:([0-9]{1,3})[ -])?([0-9]{1,2})[/⁄]([0-9]{1,3})(?![0-9/]|[.,][0-9])")
+SLASHED = re.compile(
+    r"(?:([0-9]{1,3})[ -])?([0-9]{1,2})[/⁄]([0-9]{1,3})(?:(?<=[3-9])(?:rd|th)s?|(?<=2)nds?)?(?![0-9/A-Za-z]|[.,][0-9])"
+)
 AROUND_THE_CLOCK = re.compile(r"24/7(?:/365)?(?![0-9/])")
 SIMPLE = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 64, 100})
 
@@ -56,6 +58,8 @@ def _fraction(text: str, at: int) -> Hit | None:
     if match is None or int(match[3]) == 0:
         return None
     if match.group() in ("9/11", "7/7"):
+        return Hit(match.end(), f"{cardinal(int(match[2]))} {cardinal(int(match[3]))}", "fraction")
+    if int(match[2]) + int(match[3]) == 100 and int(match[3]) > 9 and not match[1]:
         return Hit(match.end(), f"{cardinal(int(match[2]))} {cardinal(int(match[3]))}", "fraction")
     if match[2] == match[3] and not match[1]:
         return Hit(match.end(), f"{cardinal(int(match[2]))} out of {cardinal(int(match[3]))}", "fraction")

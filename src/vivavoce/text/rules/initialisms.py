@@ -26,7 +26,8 @@ IPA = {
     "J": "dʒeɪ", "K": "keɪ", "L": "ɛl", "M": "ɛm", "N": "ɛn", "O": "oʊ", "P": "piː", "Q": "kjuː", "R": "ɑːɹ",
     "S": "ɛs", "T": "tiː", "U": "juː", "V": "viː", "W": "dʌbəljuː", "X": "ɛks", "Y": "waɪ", "Z": "ziː",
 }  # fmt: skip
-UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dD])?(?![A-Za-z0-9_])")
+UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dDS])?(?![A-Za-z0-9_])")
+CONTRACTED = re.compile(r"([A-Z]{1,12})['’](?:T|M|RE|VE|LL)(?![A-Za-z0-9])")
 DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.[A-Za-z]){1,8}(?![A-Za-z0-9.])")
 INITIAL = re.compile(r"([A-Z])\.(?=[  ]?[A-Z][a-z.])")
 AMPERSAND = re.compile(r"([A-Z]{1,3})&([A-Z]{1,3})(?![A-Za-z0-9_&])")
@@ -46,7 +47,7 @@ CODA = re.compile(
     r"rn|rp|rt|rv|rth|rch|rst|rld|sk|sm|sp|st|sh|ss|ch|tch|th|gh|ght|ght|ll|ff|zz|tt|rr|nn|dd|gg|ph|xt|wn|wl|wd|nds|nts|"
     r"cks|lls|mps|rds|rks|rms|rns|rts|sts|ngs|nks|lds|cts|ths|rs|ls|ns|ms|ps|ts|ds|gs|ks|bs|fs|cs|ws|ys|vs)?$"
 )
-RUN = re.compile(r"[^aeiouy]{5}|[aeiou]{4}|aa|ii|uu|iy|q[^u]|[jvwx][^aeiouy]|[^aeiouy](?:j)[^aeiouy]")
+RUN = re.compile(r"[^aeiouy]{5}|[aeiou]{4}|aa|ii|uu|iy|q[^u]|[jvx][^aeiouy]|[^aeiouy](?:j)[^aeiouy]")
 
 
 def pronounceable(word: str) -> bool:
@@ -60,7 +61,7 @@ def is_spelled(word: str, shouting: bool = False, after_article: bool = False) -
     if word in WORDS:
         return False
     if word in CHOSEN_LETTERS:
-        return not shouting and (word != "WHO" or after_article)
+        return after_article if word == "WHO" else not shouting
     if word in SPELLED:
         return True
     lower = word.lower()
@@ -85,6 +86,9 @@ def letters_ipa(word: str, ending: str = "") -> str:
 
 def upper_word(source: Source, at: int) -> Hit | None:
     """`FBI`, `CPUs`, `NASA`, `PLEASE`."""
+    if match := CONTRACTED.match(source.text, at):
+        said = match.group().replace("’", "'").lower()
+        return Hit(match.end(), "I" + said[1:] if match[1] == "I" else said, "capitals")
     match = UPPER.match(source.text, at)
     if match is None:
         return None
@@ -92,9 +96,8 @@ def upper_word(source: Source, at: int) -> Hit | None:
     if word in SAID:
         return Hit(match.end(), SAID[word] + ("s" if ending else ""), "initialism")
     before = source.text[max(0, at - 5) : at].lower()
-    if (ending[-1:] == "s" and len(word) > 1 and word not in WORDS) or is_spelled(
-        word, source.shouting, _article(before)
-    ):
+    ending = ending.replace("S", "s")
+    if (ending == "s" and word not in WORDS) or is_spelled(word, source.shouting, _article(before)):
         if len(ending) == 1:
             return Hit(match.end(), f"{spell(word)} s", "plural", letters_ipa(word, ending))
         tail = ending.replace("’", "'")
@@ -161,7 +164,7 @@ def mixed(source: Source, at: int) -> Hit | None:
     for piece in PIECES.findall(match.group().translate(SUBSCRIPTS)):
         if piece.isdigit():
             said.append(label(piece))
-        elif piece.isupper() and (len(piece) == 1 or is_spelled(piece, False)):
+        elif piece.isupper() and (len(piece) < 3 or is_spelled(piece, False)):
             said.append(spell(piece))
         elif piece.isupper() and piece not in WORDS:
             said.append(piece.lower())

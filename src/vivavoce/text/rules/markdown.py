@@ -26,6 +26,7 @@ LINK = re.compile(
     r"|\[[^\[\]\n]{0,100}\])"
 )
 FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,40}\]:?")
+OPERANDS = re.compile(r"[A-Za-z0-9]\*[A-Za-z0-9](?![A-Za-z0-9*])")
 CHECK = re.compile(r"\[[ xX]\](?=\s)")
 AUTOLINK = re.compile(
     r"<((?:[A-Za-z][A-Za-z0-9+.-]{1,20}:[^\s<>]{1,2000})|(?:[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,200}))>"
@@ -89,5 +90,12 @@ def emphasis(text: str, start: int, end: int) -> bool:
         )
     if before.isdigit() and (after.isdigit() or after in ("(", "-")) and end - start < 3:
         return False
+    if end - start == 1 and mark == "*" and _operands(text, start):
+        return False
     blank = (not before or before.isspace()) and (not after or after.isspace())
     return not blank
+
+
+def _operands(text: str, at: int) -> bool:
+    """Whether the sign at `at` stands between two single letters or digits, as in `a*b`."""
+    return OPERANDS.match(text, max(0, at - 1)) is not None and not text[max(0, at - 2) : max(0, at - 1)].isalnum()

@@ -45,6 +45,8 @@ NAMED_BEFORE = re.compile(
     r"\b(?:Boeing|Airbus|Flight|Route|Highway|Interstate|Room|Suite|Apartment|Apt\.|Area|Error|Extension|Port|HTTP)[ ]$",
     re.IGNORECASE,
 )
+EMERGENCY = frozenset(str.split("911 999 112 411 311 511 811 988 111 110 119 000"))
+CALL_BEFORE = re.compile(r"\b(?:call|called|dial|dialed|ring|phone|text)[ ]$", re.IGNORECASE)
 SPELLED_BEFORE = re.compile(r"\b(?:code|zip|PIN|ID|postcode|password|passcode)(?:[ ]is)?:?[ ]$", re.IGNORECASE)
 COUNTED_AFTER = re.compile(r"\s(?!(?:was|is|has|its|as|this|plus|across|perhaps|always|us|yes)\b)[a-z]{2,30}s\b")
 
@@ -137,9 +139,13 @@ def counted(source: Source, at: int) -> Hit | None:
     match = COUNT.match(source.text, at)
     if match is None or match[2] in NOT_THINGS or (len(match[1]) > 1 and match[1][0] == "0"):
         return None
-    if NAMED_BEFORE.search(source.text, max(0, at - 16), at):
+    if NAMED_BEFORE.search(source.text, max(0, at - 16), at) or _emergency(source.text, at, match[1]):
         return None
     return Hit(match.end(1), decimal(match[1]), "number")
+
+
+def _emergency(text: str, at: int, number: str) -> bool:
+    return number in EMERGENCY and CALL_BEFORE.search(text, max(0, at - 10), at) is not None
 
 
 def plain_number(source: Source, at: int) -> Hit | None:
@@ -154,6 +160,8 @@ def plain_number(source: Source, at: int) -> Hit | None:
         return Hit(match.end(), pairs(text), "number")
     if len(text) > 3 and text.isdigit() and SPELLED_BEFORE.search(source.text, max(0, at - 16), at):
         return Hit(match.end(), digits(text), "digits")
+    if _emergency(source.text, at, text):
+        return Hit(match.end(), digits(text), "phone")
     if len(text) > 1 and text[0] == "0" and "." not in text and "," not in text:
         return Hit(match.end(), digits(text), "digits")
     return Hit(match.end(), decimal(text), "number")

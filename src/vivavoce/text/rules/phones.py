@@ -18,6 +18,7 @@ EXTENSION = re.compile(r"[ ,]{0,2}(?:ext\.?|x)[ ]?([0-9]{1,6})(?![0-9A-Za-z])", 
 CARD = re.compile(rf"[0-9]{{4}}(?:[ -][0-9]{{4}}){{2,4}}{END}")
 SOCIAL = re.compile(rf"[0-9]{{3}}-[0-9]{{2}}-[0-9]{{4}}{END}")
 GROUP = re.compile(r"[0-9]+")
+VANITY = re.compile(r"1-([0-9]{3})-([A-Z]{4,12})(?![A-Za-z0-9])")
 SERIAL = re.compile(rf"[0-9]{{1,12}}(?:-[0-9]{{1,12}}){{2,8}}{END}")
 LONG = re.compile(r"[0-9]{10,}+(?!,[0-9]|\.[0-9])")
 
@@ -31,6 +32,9 @@ def phone(source: Source, at: int) -> Hit | None:
             return None
     else:
         match = AREA.match(text, at) or DASHED.match(text, at) or SPACED.match(text, at)
+        if vanity := VANITY.match(text, at):
+            area = "eight hundred" if vanity[1] == "800" else digits(vanity[1])
+            return Hit(vanity.end(), f"one, {area}, {vanity[2].lower()}", "phone")
     if match is None:
         match = CARD.match(text, at) or SOCIAL.match(text, at)
         return Hit(match.end(), _groups(match.group()), "digits") if match else None
@@ -55,6 +59,8 @@ def _pieces(group: str) -> list[str]:
     """Ten digits without a break are said as three, three and four."""
     if len(group) == 10:
         return [group[:3], group[3:6], group[6:]]
+    if len(group) == 11 and group[0] == "1":
+        return [group[0], group[1:4], group[4:7], group[7:]]
     if len(group) > 6:
         return [group[index : index + 3] for index in range(0, len(group), 3)]
     return [group]

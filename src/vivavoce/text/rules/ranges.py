@@ -25,7 +25,8 @@ def number_range(source: Source, at: int) -> Hit | None:
     if match := NUMBERS.match(text, at):
         if len(match[2]) > 2 and match[2][0] == "0" and match[2].isdigit():
             return Hit(match.end(), f"{digits(match[1])}, {digits(match[2])}", "digits")
-        return Hit(match.end(), f"{decimal(match[1])} to {decimal(match[2])}", "range")
+        between = " " if match.group() in ("50-50", "60-40", "70-30", "80-20", "90-10") else " to "
+        return Hit(match.end(), f"{decimal(match[1])}{between}{decimal(match[2])}", "range")
     if match := RATIO.match(text, at):
         return Hit(match.end(), f"{decimal(match[1])} to {decimal(match[2])}", "ratio")
     return None

@@ -41,7 +41,7 @@ SIGN_WORDS = {
     ">": "more than", "≤": "at most", "≥": "at least",
 }  # fmt: skip
 POWER = re.compile(
-    r"([A-Za-z]|[0-9]{1,9}(?:\.[0-9]{1,9})?|\))?(?:\^\(?([-−]?[0-9]{1,4}|[a-z])\)?|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|ⁿ))(?![0-9A-Za-z])"
+    r"([A-Za-z]|[0-9]{1,9}(?:\.[0-9]{1,9})?|\))?(?:\^\(?([-−]?[0-9]{1,4}|[a-z])\)?|([⁰¹²³⁴⁵⁶⁷⁸⁹]{0,2}[⁺⁻](?![⁰¹²³⁴⁵⁶⁷⁸⁹])|[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|ⁿ))(?![0-9A-Za-z])"
 )
 SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
 NUMBER_SIGN = re.compile(r"#(?=[0-9])")
@@ -50,6 +50,7 @@ LANGUAGES = re.compile(r"(?:C\+\+|[CF]#|[A-Z]\+(?![0-9A-Za-z+])|[A-F]-(?=[\s.,;:
 ANGLE = re.compile(r"(?<![^\s>])<[/!]?(?:[A-Za-z][A-Za-z0-9-]{0,30}/?>|[A-Za-z]{2})")
 ANGLE_BEFORE = re.compile(r"(?<![^\s>])<[/!]?[A-Za-z][A-Za-z0-9-]{0,30}[ /]{0,2}$")
 OPERAND_BEFORE = re.compile(r"(?:[0-9)%]|(?<![A-Za-z])[A-Za-z])[ ]$|[0-9)%°]$")
+FACTOR_BEFORE = re.compile(r"(?:[0-9)%°]|(?<![A-Za-z])[A-Za-z])[ ]?$")
 OPERATOR_BEFORE = re.compile(r"[=<>(+*/×÷^≤≥≈][ ]?$")
 EXPONENT = re.compile(
     rf"({NUMBER})(?:[ ]?[x×·*][ ]?10(?:\^([-−+]?[0-9]{{1,3}})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))|[eE]([-+]?[0-9]{{1,3}}))(?![0-9A-Za-z])"
@@ -69,6 +70,12 @@ def power(source: Source, at: int) -> Hit | None:
         return None
     if not match[1] and at > 2 and text[at - 3 : at].isalpha() and match[3]:
         return Hit(match.end(), "", "footnote")
+    if match[3] and match[3][-1] in "⁺⁻":
+        count = match[3][:-1].translate(SUPER)
+        charge = "plus" if match[3][-1] == "⁺" else "minus"
+        return Hit(
+            match.end(), " ".join([match[1] or "", cardinal(int(count)) if count else "", charge]).strip(), "math"
+        )
     base, raised = match[1] or "", (match[2] or match[3]).translate(SUPER).replace("−", "-")
     said = decimal(base) if base and base[0].isdigit() else base.strip(")")
     return Hit(match.end(), f"{said} {_raised(raised)}".strip(), "math")
@@ -91,6 +98,8 @@ def operator(source: Source, at: int) -> Hit | None:
         sign = match[1]
         word = "minus" if sign in "-−" else "to" if sign == "–" else SIGNS.get(sign, SIGN_WORDS[sign])
         return Hit(match.end(), word, "math")
+    if text[at] == "-" and text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalnum():
+        return Hit(at + 1, "", "hyphen")
     if text[at] in "-−" and text[at + 1 : at + 2].isalpha() and OPERATOR_BEFORE.search(text, max(0, at - 2), at):
         return Hit(at + 1, "minus", "math")
     return None
@@ -100,7 +109,8 @@ def signed(source: Source, at: int) -> Hit | None:
     """A sign before a number: `-5`, `±3`, `~20`, `>100`."""
     text = source.text
     if match := NUMBER_SIGN.match(text, at):
-        return Hit(match.end(), "number", "number sign")
+        known = text[max(0, at - 7) : at].lower().endswith(("number ", "no. "))
+        return Hit(match.end(), "" if known else "number", "number sign")
     match = SIGNED.match(text, at)
     if match is None:
         return None
@@ -133,5 +143,7 @@ def named_sign(source: Source, at: int) -> Hit | None:
         and not (at and text[at - 1].isalpha() and text[at - 1] > "ʯ")
     ):
         return Hit(at + 1, GREEK[character], "greek")
+    if character == "*" and not FACTOR_BEFORE.search(text, max(0, at - 3), at):
+        return Hit(at + 1, "", "symbol")
     said_one = SIGNS.get(character)
     return None if said_one is None else Hit(at + 1, said_one, "math")

@@ -17,6 +17,9 @@ CLOCK = re.compile(
     r"(?:[ ]?(?P<half2>[AaPp])(?:\.[ ]?[Mm]\.|\.?[Mm](?![A-Za-z])))?)?"
 )
 HOUR = re.compile(rf"(?P<hour>1[0-2]|0?[1-9])(?:[ ]?[-–—][ ]?(?P<to>1[0-2]|0?[1-9]))?{HALF}")
+HALVES = re.compile(
+    r"(1[0-2]|0?[1-9])[ ]?([AaPp])\.?[Mm]\.?[ ]?[-–—][ ]?(1[0-2]|0?[1-9])[ ]?([AaPp])\.?[Mm](?:\.|(?![A-Za-z]))"
+)
 OCLOCK = re.compile(r"(1[0-2]|[1-9])[ ]?o['’]clock\b", re.IGNORECASE)
 DURATION = re.compile(r"([0-9]{1,4})h[ ]?([0-5]?[0-9])(?:m|min)?(?![A-Za-z0-9])")
 
@@ -51,6 +54,9 @@ def time_of_day(source: Source, at: int) -> Hit | None:
         if match["hour2"]:
             words += f" to {clock(int(match['hour2']), int(match['minute2']), match['half2'] or '')}"
         return Hit(match.end(), words, "time")
+    if match := HALVES.match(text, at):
+        first, last = (f"{cardinal(int(match[n]))} {match[n + 1].lower()}.m." for n in (1, 3))
+        return Hit(match.end(), f"{first} to {last}", "time")
     if match := HOUR.match(text, at):
         tail = f" {match['half'].lower()}.m."
         upto = f" to {cardinal(int(match['to']))}" if match["to"] else ""

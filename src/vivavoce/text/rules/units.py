@@ -67,9 +67,9 @@ VALUE = rf"(?P<minus>[-−–+])?(?P<number>{NUMBER}|\.[0-9]{{1,9}})(?P<fraction
 UPPER = rf"(?:[ ]?[-–—][ ]?(?P<to>{NUMBER}))?"
 MEASURE = re.compile(
     rf"{VALUE}{UPPER}(?P<gap>[  \u2009]|-)?(?P<unit>{NAMES}){POWER}"
-    rf"(?:[ ]?/[ ]?(?P<per>{RATES})(?P<power2>[²³]|\^[23])?)?(?![A-Za-z0-9])(?:\.(?=[ ][a-z]))?"
+    rf"(?:[ ]?/[ ]?(?P<per>{RATES})(?P<power2>[²³]|\^[23])?)?(?![A-Za-z0-9])(?:\.(?=[ ][a-z]|[,;:]))?"
 )
-AFTER_FRACTION = re.compile(rf"[ -]?(?P<unit>{NAMES})(?![A-Za-z0-9])(?:\.(?=[ ][a-z]))?")
+AFTER_FRACTION = re.compile(rf"[ -]?(?P<unit>{NAMES})(?![A-Za-z0-9])(?:\.(?=[ ][a-z]|[,;:]))?")
 PERCENT = re.compile(rf"{VALUE}(?:[ ]?%?[ ]?[-–—][ ]?(?P<to>{NUMBER}))?[ ]?(?P<unit>%|‰|℅)(?P<point>-?pts?\b|pp\b)?")
 DEGREES = re.compile(rf"{VALUE}{UPPER}[ ]?(?:°[ ]?(?P<scale>[CFKcf](?![A-Za-z0-9]))?|(?P<glyph>[℃℉]))")
 BARE_RATE = re.compile(
@@ -77,6 +77,12 @@ BARE_RATE = re.compile(
 )
 BARE_POWER = re.compile(rf"(?P<unit>{NAMES})(?P<power>[²³])(?![A-Za-z0-9])")
 FEET = re.compile(r"([0-9]{1,2})['′’][ ]?([0-9]{1,2})(?:[\"″”]|'')")
+FEET_INCHES = re.compile(r"([0-9]{1,2})[ ]?ft\.?[ ]?([0-9]{1,2})[ ]?in(?![A-Za-z0-9])\.?")
+PRIME = re.compile(rf"({NUMBER})([\"″'′])(?![A-Za-z0-9\"'])")
+PEOPLE = re.compile(
+    r"[ ](?:people|users|customers|followers|views|downloads|subscribers|homes|jobs|households|workers|children|readers|"
+    r"votes|copies|barrels|tonnes|tons|dollars|pounds|euros|visitors|viewers|fans|players|members)\b"
+)
 TIMES = re.compile(rf"({NUMBER})[x×](?![A-Za-z0-9]|[ ]?[-+*/=^<>])")
 DIMENSIONS = re.compile(rf"({NUMBER})(?:[ ]?x[ ]?|×)(?=[0-9])")
 SHORT_SCALE = re.compile(rf"({NUMBER})(?:(k|K|M|bn|B)|[ ]?(mn|bn))(?![A-Za-z0-9])")
@@ -137,16 +143,30 @@ def measure(source: Source, at: int) -> Hit | None:
         singular = match["number"] == "1" and not match["to"] and not match["fraction"]
         scale = SCALES.get((match["scale"] or match["glyph"] or "").upper(), "")
         return Hit(match.end(), f"{_value(match)} degree{'' if singular else 's'}{scale}", "temperature")
+    if match := FEET_INCHES.match(text, at):
+        inches = f"{cardinal(int(match[2]))} inch{'' if match[2] == '1' else 'es'}"
+        return Hit(match.end(), f"{cardinal(int(match[1]))} {'foot' if match[1] == '1' else 'feet'} {inches}", "unit")
     if match := FEET.match(text, at):
         return Hit(match.end(), f"{cardinal(int(match[1]))} foot {cardinal(int(match[2]))}", "unit")
     match = MEASURE.match(text, at)
     if match is None or not _is_unit(match):
-        return None
+        return _inches(text, at)
+    if match["unit"] == "m" and not match["gap"] and PEOPLE.match(text, match.end()):
+        return Hit(match.end(), f"{_value(match)} million", "number")
     count = None if match["to"] or match["fraction"] else match["number"]
     if match["gap"] == "-" or attributive(text, at, match.end()):
         count = "1"
     name = POWERS.get(match["power"] or "", "") + plural_of(match["unit"], count)
     return Hit(match.end(), f"{_value(match)} {name}{_rate(match)}", "unit")
+
+
+def _inches(text: str, at: int) -> Hit | None:
+    """`12"` where no quotation is open, and `6'`."""
+    match = PRIME.match(text, at)
+    if match is None or text.count(match[2], max(0, at - 400), at) % 2:
+        return None
+    one, many = ("inch", "inches") if match[2] in '"″' else ("foot", "feet")
+    return Hit(match.end(), f"{decimal(match[1])} {one if match[1] == '1' else many}", "unit")
 
 
 def _is_unit(match: re.Match[str]) -> bool:
@@ -170,7 +190,8 @@ def _rate(match: re.Match[str]) -> str:
 
 def bare_rate(source: Source, at: int) -> Hit | None:
     """A rate or an area without a number: `m³/hr`, `km/h`, `m²`."""
-    if match := BARE_RATE.match(source.text, at):
+    match = BARE_RATE.match(source.text, at)
+    if match and (match["power"] or match["power2"] or len(match["per"]) > 1 or not match["unit"].isupper()):
         name = POWERS.get(match["power"] or "", "") + UNITS[match["unit"]][1]
         return Hit(match.end(), name + _rate(match), "unit")
     if match := BARE_POWER.match(source.text, at):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .hit import Hit, Source
-from .numbers import cardinal, digits, pairs
+from .numbers import cardinal, digits, label, pairs
 from .web import path_words
 
 __all__ = ["dotted", "versioned"]
@@ -65,5 +65,7 @@ def versioned(source: Source, at: int) -> Hit | None:
     if match := V.match(source.text, at):
         return Hit(match.end(), f"version {_points(match[1])}{_stage(match[2], match[3])}", "version")
     if match := SECTION.match(source.text, at):
-        return Hit(match.end(), f"{match[1]} point {_points(match[2])}", "section")
+        return Hit(
+            match.end(), f"{match[1]} point {' point '.join(label(piece) for piece in match[2].split('.'))}", "section"
+        )
     return None

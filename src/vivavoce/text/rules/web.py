@@ -6,7 +6,7 @@ import re
 
 from .hit import Hit, Source
 from .initialisms import is_spelled, pronounceable, spell
-from .numbers import digits, pairs
+from .numbers import decimal, digits, pairs
 
 __all__ = ["address", "handle", "path_words"]
 
@@ -25,6 +25,7 @@ FILE = re.compile(
 PATH = re.compile(r"(?:~|\.{1,2})?(?:/[A-Za-z0-9_.@%+~-]{1,80}){2,30}/?|(?:~|\.{1,2})/[A-Za-z0-9_.@%+~/-]{0,200}")
 WINDOWS = re.compile(r"[A-Za-z]:\\[^\s<>\"“”]{0,400}")
 SNAKE = re.compile(r"[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,12}(?:\(\))?(?![A-Za-z0-9_])")
+ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}(?:\.[a-z_][A-Za-z0-9_]{1,60}){1,8}(?:\(\))?(?![A-Za-z0-9_])")
 CALL = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}(?=\(\))")
 HASHTAG = re.compile(r"#([A-Za-z][A-Za-z0-9_]{0,99})")
 HANDLE = re.compile(r"@([A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,60}[A-Za-z0-9_])?)")
@@ -154,7 +155,12 @@ def address(source: Source, at: int) -> Hit | None:
         found = _trim(match.group())
         return Hit(at + len(found), path_words(found).strip(), "path") if found.strip("./~") else None
     if match := SNAKE.match(text, at):
-        return Hit(match.end(), " ".join(_name(piece) for piece in match.group().rstrip("()").split("_")), "identifier")
+        pieces = match.group().rstrip("()").split("_")
+        number = "".join(pieces)
+        said = decimal(number) if number.isdigit() else " ".join(_name(piece) for piece in pieces)
+        return Hit(match.end(), said, "identifier")
+    if match := ATTRIBUTE.match(text, at):
+        return Hit(match.end(), _name(match.group().removesuffix("()")), "identifier")
     if match := CALL.match(text, at):
         return Hit(match.end() + 2, " ".join(_letters(piece) for piece in CAMEL.findall(match.group())), "identifier")
     return None
