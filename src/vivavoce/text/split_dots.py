@@ -8,14 +8,14 @@ from .abbreviations import SentenceRules
 from .split_marks import OPENERS
 from .split_stops import NO, WAIT, Stop, begins, next_word, token_before
 
-__all__ = ["dot_ends"]
+__all__ = ["VOWELS", "dot_ends"]
 
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]|[A-ZÀ-Þ]{2}(?:\.[A-ZÀ-Þ]{2})+")
 _SPACED_INITIALS = re.compile(r"(?:(?<!\w)[^\W\d_]\.[ \xa0]?)+$")
 _NUMBER = re.compile(r"\d[\d.,'’]*")
 _ROMAN = re.compile(r"[IVXLCDM]+")
 _APOSTROPHE = re.compile("[’']")
-_VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿœ")
+VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿœ")
 
 
 def dot_ends(stop: Stop, spoken: int, rules: SentenceRules) -> int:
@@ -92,7 +92,7 @@ def _word(stop: Stop, token: str, spoken: int, rules: SentenceRules) -> int:
         and token.isascii()
         and token.isalpha()
         and token[1:].islower()
-        and _VOWELS.isdisjoint(key := token.lower())
+        and VOWELS.isdisjoint(key := token.lower())
         and key not in rules.vowelless
         and not _counted(stop, token)
     )

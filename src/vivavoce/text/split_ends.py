@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from .abbreviations import SentenceRules
-from .split_dots import dot_ends
+from .split_dots import VOWELS, dot_ends
 from .split_marks import BREAKS, CONTINUES, DASHES, FIRM, GAP, MARKS, OPENERS, is_wide
 from .split_stops import NO, WAIT, Stop, begins, next_word, spoken_after, token_before
 
-__all__ = ["ends"]
+__all__ = ["ends", "ends_plainly"]
 
 _RUN_ON_CHARS = 48
 _RUN_ON = re.compile(rf"\S{{0,{_RUN_ON_CHARS}}}")
@@ -22,6 +22,25 @@ _EMPTY_LINE = re.compile(r"(?:\r\n|[\n\r\x85\u2028])[^\S\n\r\x85\u2028]*[\n\r\x8
 _CJK_CONTINUES = re.compile(
     r"[とっがをのへに]|は(?!い)|で(?![もはす])|も(?![うし])|など|等|[他她它我你您们]{0,3}[^。！？，]{0,4}[说說问問道答喊叫嚷]"
 )
+
+
+def ends_plainly(text: str, start: int, at: int, rules: SentenceRules) -> bool:
+    """Whether it is the common case, decided at once: an ordinary word, one stop, a space, a capital."""
+    if text[at + 1 : at + 2] != " " or not "A" <= text[at + 2 : at + 3] <= "Z":
+        return False
+    word = token_before(text, start, at)
+    key = word.lower()
+    if text[at] != ".":
+        return text[at] == "?" or (text[at] == "!" and key not in rules.brands)
+    return (
+        len(word) > 2
+        and word.isalpha()
+        and word[1:].islower()
+        and key not in rules.kinds
+        and word not in rules.kinds
+        and not (rules.consonants_abbreviate and VOWELS.isdisjoint(key))
+        and not rules.soft_dot
+    )
 
 
 def ends(stop: Stop, rules: SentenceRules) -> int:

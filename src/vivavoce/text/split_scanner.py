@@ -6,7 +6,7 @@ import re
 from copy import copy
 
 from .abbreviations import SentenceRules
-from .split_ends import ends
+from .split_ends import ends, ends_plainly
 from .split_length import overrun
 from .split_lines import Marker, line_ends, next_marker
 from .split_marks import (
@@ -171,6 +171,8 @@ class Scanner:
 
     def _stop(self, at: int, final: bool) -> int:
         text = self.text
+        if not self._nest and ends_plainly(text, self.start, at, self.rules):
+            return at + 2
         if text[at] == "." and (verdict := self._item(at, final)) != NO:
             return verdict
         if self.at > at:

@@ -142,8 +142,8 @@ class Splitter:
     def _end_sentence(self, segments: list[Segment], end: int) -> None:
         scanner = self._scanner
         self._waits_for = 0
-        short = weigh(scanner.text, self._from, end) < _SHORT_CHARS
-        if not (self.join_short and not self._first and short) or scanner.text[end - 1] == "\n":
+        joins = self.join_short and not self._first and scanner.text[end - 1] != "\n"
+        if not joins or weigh(scanner.text, self._from, end) >= _SHORT_CHARS:
             self._emit(segments, end)
         scanner.begin(end)
 
