@@ -33,17 +33,11 @@ def test_a_closed_consonant_inside_a_word_stays() -> None:
 
 def test_words_wait_for_the_sound_in_which_they_end() -> None:
     words = [WordTime(0, 2, 0, 100), WordTime(3, 5, 150, 400), WordTime(6, 8, 450, 500)]
-    aligner = WordAligner(words, RATE_HZ, offset_ms=0)
+    aligner = WordAligner(words, RATE_HZ)
     assert aligner.follow(sound((200, 0.2))) == (words[0],)
     assert aligner.follow(sound((150, 0.2))) == ()
     assert aligner.follow(sound((150, 0.2))) == (words[1], words[2])
     assert aligner.heard_ms == 500
-
-
-def test_the_offset_of_an_earlier_phrase_counts() -> None:
-    samples = sound((100, 0.2), (200, 1e-4))
-    (word,) = WordAligner([WordTime(0, 3, 1000, 1250)], RATE_HZ, offset_ms=1000).follow(samples, last=True)
-    assert (word.start_ms, word.end_ms) == (1000, 1100)
 
 
 def test_silence_all_through_changes_nothing() -> None:

@@ -120,6 +120,16 @@ def test_stream2sentence_long_sentences_are_spoken_to_the_end(hibari, say) -> No
     assert words[-1].end_ms <= 1000 * len(samples) / hibari.rate_hz
 
 
+def test_kokoro_onnx_11_parts_of_a_long_sentence_are_joined_without_a_long_pause(hibari, say, pauses) -> None:
+    text = "Then came " + ", then came ".join(["the baker with warm bread", "the miller with a sack"] * 12) + "."
+    samples, words = say(hibari, text, "heart")
+    inner = [p for p in pauses(samples, hibari.rate_hz) if words[0].start_ms < p[0] < words[-1].start_ms]
+    assert len(inner) > 10
+    assert max(end_ms - start_ms for start_ms, end_ms in inner) <= 450
+    for start_ms, end_ms in inner:
+        assert all(min(end_ms, w.end_ms) - max(start_ms, w.start_ms) < 40 for w in words), (start_ms, end_ms)
+
+
 @pytest.mark.parametrize("text", ["OK", "Save", "Cancel button", "Yes."])
 def test_kokoro_291_short_labels_are_spoken_whole(hibari, say, text: str) -> None:
     samples, words = say(hibari, text, "heart")

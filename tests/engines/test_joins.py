@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from vivavoce.engines.joins import faded, join_pause_ms, quiet_edges
+from vivavoce.engines.base import WordTime
+from vivavoce.engines.joins import Clause, faded, join_pause_ms, joined, quiet_edges
 
 RATE_HZ = 24_000
 
@@ -45,3 +46,25 @@ def test_longer_marks_make_longer_pauses_and_speed_shortens_them() -> None:
     assert join_pause_ms("a,", 1) < join_pause_ms("a;", 1) < join_pause_ms("a.", 1)
     assert join_pause_ms("a, ", 2) == join_pause_ms("a,", 1) / 2
     assert join_pause_ms("a", 1) < 60
+
+
+def test_clauses_are_joined_by_the_pause_of_their_mark_and_words_move_along(pauses) -> None:
+    clause = padded(300, 450)
+    words = (WordTime(0, 3, 300, 800),)
+    chunks = list(
+        joined(
+            [
+                Clause(clause, words, "abc,", False),
+                Clause(clause, words, "abc;", False),
+                Clause(clause, words, "abc.", True),
+            ],
+            RATE_HZ,
+            1.0,
+        )
+    )
+    samples = np.concatenate([chunk.samples for chunk in chunks])
+    quiet = pauses(samples, RATE_HZ)
+    assert [round(end - start, -1) for start, end in quiet] == pytest.approx([300, 200, 280, 450], abs=30)
+    told = [(word.start_ms, word.end_ms) for chunk in chunks for word in chunk.words]
+    assert [start for start, _ in told] == pytest.approx([300, quiet[1][1], quiet[2][1]], abs=15)
+    assert [end - start for start, end in told] == [500, 500, 500]

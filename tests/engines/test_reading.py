@@ -61,5 +61,5 @@ def test_silence_is_recognised() -> None:
 def test_a_word_lasts_from_its_first_symbol_to_its_last() -> None:
     # Ends of: pad, a, b, comma, space, c, pad.
     ends_ms = [300.0, 350.0, 425.0, 500.0, 525.0, 600.0, 900.0]
-    words = word_times(reading("ab, c"), ends_ms, offset_ms=1000)
-    assert words == (WordTime(0, 2, 1300.0, 1425.0), WordTime(4, 5, 1525.0, 1600.0))
+    words = word_times(reading("ab, c"), ends_ms)
+    assert words == (WordTime(0, 2, 300.0, 425.0), WordTime(4, 5, 525.0, 600.0))

@@ -25,12 +25,11 @@ class WordAligner:
     One aligner follows one phrase at `rate_hz`; pieces of sound come in multiples of 300 samples.
     """
 
-    def __init__(self, words: Iterable[WordTime], rate_hz: int, offset_ms: float = 0.0) -> None:
+    def __init__(self, words: Iterable[WordTime], rate_hz: int) -> None:
         self._waiting = list(words)
         self._hop_ms = 1000 * _HOP / rate_hz
-        self._offset_ms = offset_ms
         self._levels = np.zeros(0, np.float32)
-        self.heard_ms = offset_ms
+        self.heard_ms = 0.0
 
     def follow(self, samples: Samples, *, last: bool = False) -> tuple[WordTime, ...]:
         """The words that end in the next piece of sound; with `last`, all that are left."""
@@ -44,8 +43,8 @@ class WordAligner:
         return tuple(told)
 
     def _tight(self, word: WordTime) -> WordTime:
-        first = max(0, round((word.start_ms - self._offset_ms) / self._hop_ms))
-        last = round((word.end_ms - self._offset_ms) / self._hop_ms)
+        first = max(0, round(word.start_ms / self._hop_ms))
+        last = round(word.end_ms / self._hop_ms)
         voiced = np.flatnonzero(self._levels[first:last] > _SILENT * self._levels.max(initial=0.0))
         if not len(voiced):
             return word

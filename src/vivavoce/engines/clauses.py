@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .reading import Reading
 
-__all__ = ["Pace", "early_pieces"]
+__all__ = ["Pace", "early_pieces", "with_last"]
 
 # Shorter pieces sound rushed in this family of models, and shorter readings are made in one go.
 _SHORTEST_PIECE, _SHORTEST_CUT = 10, 36
@@ -55,3 +55,16 @@ def _next_end(first: int, total: int, ends: list[int], ahead_s: float, pace: Pac
         return total
     in_time = [end for end in left if (end - first) * pace.work_s <= ahead_s * _MARGIN]
     return in_time[-1] if in_time else left[0]
+
+
+def with_last(pieces: Iterable[Reading]) -> Iterator[tuple[Reading, bool]]:
+    """Each piece that has something to say, and whether it is the last."""
+    held: Reading | None = None
+    for piece in pieces:
+        if piece.silent:
+            continue
+        if held is not None:
+            yield held, False
+        held = piece
+    if held is not None:
+        yield held, True

@@ -10,7 +10,7 @@ import itertools
 import json
 import threading
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,10 @@ import numpy.typing as npt
 from ..errors import ModelCorrupt, UnknownVoice, VoiceNotInstalled
 from .align import WordAligner
 from .base import Chunk, Phrase, Voice
+from .clauses import with_last
 from .english import EnglishReader, package_assets
 from .graph import cut
+from .joins import Clause, joined
 from .reading import Reading, word_times
 from .session import open_session
 from .vocoder import HOP, NoisePool, Vocoder
@@ -123,31 +125,38 @@ class Hibari:
         reading = self._reader.read(phrase).keep(model.ids)
         if reading.silent:
             return
-        offset_ms = 0.0
-        for piece in reading.pieces(_SYMBOLS_MAX):
+        pieces = list(with_last(reading.pieces(_SYMBOLS_MAX)))
+        if len(pieces) == 1:
+            yield from self._speak(model, pieces[0][0], speed, cancelled)
+        else:
+            yield from joined(self._clauses(model, pieces, speed, cancelled), self.rate_hz, speed)
+
+    def _clauses(
+        self, model: _Model, pieces: Iterable[tuple[Reading, bool]], speed: float, cancelled: Callable[[], bool]
+    ) -> Iterator[Clause]:
+        """The parts of a sentence that is too long for the model, each made whole to be joined to the next."""
+        for piece, is_last in pieces:
+            chunks = list(self._speak(model, piece, speed, cancelled))
             if cancelled():
                 return
-            if not piece.silent:
-                offset_ms = yield from self._speak(model, piece, speed, offset_ms, cancelled)
+            samples = np.concatenate([chunk.samples for chunk in chunks])
+            words = tuple(word for chunk in chunks for word in chunk.words)
+            yield Clause(samples, words, piece.symbols, is_last)
 
-    def _speak(
-        self, model: _Model, reading: Reading, speed: float, offset_ms: float, cancelled: Callable[[], bool]
-    ) -> Generator[Chunk, None, float]:
+    def _speak(self, model: _Model, reading: Reading, speed: float, cancelled: Callable[[], bool]) -> Iterator[Chunk]:
         ids = np.array([[0, *(model.ids[symbol] for symbol in reading.symbols), 0]], np.int64)
         features, f0, durations = model.planner.run(
             [_FEATURES, _F0, _DURATIONS], {"ids": ids, "speed": np.array([speed], np.float32)}
         )
         ends = np.cumsum(np.rint(durations).astype(np.int64)) * _FRAMES_PER_STEP
-        words = word_times(reading, (ends * _FRAME_MS).tolist(), offset_ms)
-        aligner = WordAligner(words, self.rate_hz, offset_ms)
+        aligner = WordAligner(word_times(reading, (ends * _FRAME_MS).tolist()), self.rate_hz)
         vocoder = Vocoder(f0[0], NoisePool(zlib.crc32(reading.symbols.encode())))
         word_ends = [int(ends[word.last]) for word in reading.words]
         for first, last in _pieces(int(ends[0]), word_ends, vocoder.frames):
             if cancelled():
-                break
+                return
             samples = vocoder.push(_decode(model, features, first, last))
             yield Chunk(samples, aligner.follow(samples, last=last == vocoder.frames))
-        return aligner.heard_ms
 
 
 def _decode(model: _Model, features: Floats, first: int, last: int) -> Floats:

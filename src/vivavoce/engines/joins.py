@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from .base import Samples
+from .base import Chunk, Samples, WordTime
 
-__all__ = ["faded", "join_pause_ms", "quiet_edges"]
+__all__ = ["Clause", "joined"]
 
 _HOP = 300
 _SILENT = 10 ** (-38 / 20)
 _FADE = 120
 _PAUSE_MS = {",": 200.0, ";": 280.0, ":": 280.0, "—": 260.0, ".": 360.0, "!": 360.0, "?": 360.0, "…": 400.0}
 _WORD_GAP_MS = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause as a model made it, with its own silence around it; word times count from its first sample.
+
+    `symbols` is its reading, whose last mark says how long the pause after it is; `is_last` ends the sentence.
+    """
+
+    samples: Samples
+    words: tuple[WordTime, ...]
+    symbols: str
+    is_last: bool
+
+
+def joined(clauses: Iterable[Clause], rate_hz: int, speed: float) -> Iterator[Chunk]:
+    """Clauses of one sentence one after the other, each as soon as it is made.
+
+    The silence before the first and after the last stays; between two it is at most a natural pause at that speed.
+    """
+    heard_ms = 0.0
+    head_ms: float | None = None
+    for clause in clauses:
+        pause_ms = join_pause_ms(clause.symbols, speed)
+        tail_ms = None if clause.is_last else pause_ms / 2
+        first, last = quiet_edges(clause.samples, rate_hz, head_ms=head_ms, tail_ms=tail_ms)
+        samples = faded(clause.samples[first:last], head=first > 0, tail=last < len(clause.samples))
+        shift_ms = heard_ms - 1000 * first / rate_hz
+        words = (replace(w, start_ms=w.start_ms + shift_ms, end_ms=w.end_ms + shift_ms) for w in clause.words)
+        yield Chunk(samples, tuple(words))
+        heard_ms += 1000 * len(samples) / rate_hz
+        head_ms = pause_ms / 2
 
 
 def join_pause_ms(symbols: str, speed: float) -> float:

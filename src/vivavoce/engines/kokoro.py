@@ -21,11 +21,11 @@ from ..models import Store
 from . import espeak_program, interrupt
 from .align import WordAligner
 from .base import Chunk, Phrase, Samples, Voice
-from .clauses import Pace, early_pieces
+from .clauses import Pace, early_pieces, with_last
 from .english import EnglishReader, package_assets
 from .foreign import ForeignReader
 from .graph import with_output
-from .joins import faded, join_pause_ms, quiet_edges
+from .joins import Clause, joined
 from .kokoro_voices import ESPEAK_VOICES, VOICES
 from .reading import Reading, word_times
 from .session import open_session
@@ -134,22 +134,18 @@ class Kokoro:
         reading = _reader(voice).read(phrase).keep(model.ids)
         if reading.silent:
             return
-        lead_ms: float | None = None
-        heard_ms = 0.0
-        pieces = (piece for piece in early_pieces(reading, self._pace, _SYMBOLS_MAX) if not piece.silent)
-        for piece, is_last in _with_last(pieces):
+        yield from joined(self._clauses(model, reading, voice, speed, cancelled), self.rate_hz, speed)
+
+    def _clauses(
+        self, model: _Model, reading: Reading, voice: str, speed: float, cancelled: Callable[[], bool]
+    ) -> Iterator[Clause]:
+        for piece, is_last in with_last(early_pieces(reading, self._pace, _SYMBOLS_MAX)):
             speech = None if cancelled() else self._speak(model, piece, voice, speed, cancelled)
             if speech is None:
                 return
-            pause_ms = join_pause_ms(piece.symbols, speed)
-            tail_ms = None if is_last else pause_ms / 2
-            first, last = quiet_edges(speech.samples, self.rate_hz, head_ms=lead_ms, tail_ms=tail_ms)
-            samples = faded(speech.samples[first:last], head=first > 0, tail=last < len(speech.samples))
-            begin_ms = heard_ms - 1000 * first / self.rate_hz
-            aligner = WordAligner(word_times(piece, speech.ends_ms, begin_ms), self.rate_hz, begin_ms)
-            yield Chunk(samples, aligner.follow(speech.samples, last=True))
-            heard_ms += 1000 * len(samples) / self.rate_hz
-            lead_ms = pause_ms / 2
+            aligner = WordAligner(word_times(piece, speech.ends_ms), self.rate_hz)
+            words = aligner.follow(speech.samples, last=True)
+            yield Clause(speech.samples, words, piece.symbols, is_last)
 
     def _speak(
         self, model: _Model, reading: Reading, voice: str, speed: float, cancelled: Callable[[], bool]
@@ -182,15 +178,6 @@ def _read_styles(path: Path) -> Styles:
     if styles.size != np.prod(_STYLE_SHAPE):
         raise ModelCorrupt(f"The voice file {path.name} is damaged; get it with: vivavoce models pull --force kokoro")
     return styles.reshape(_STYLE_SHAPE)
-
-
-def _with_last(pieces: Iterator[Reading]) -> Iterator[tuple[Reading, bool]]:
-    """Each piece, and whether it is the last; a piece is looked at one ahead."""
-    held = next(pieces, None)
-    while held is not None:
-        ahead = next(pieces, None)
-        yield held, ahead is None
-        held = ahead
 
 
 def _file(voice: str) -> str:

@@ -80,13 +80,10 @@ class Reading:
         yield self.cut(first, len(self.symbols))
 
 
-def word_times(reading: Reading, ends_ms: Sequence[float], offset_ms: float = 0.0) -> tuple[WordTime, ...]:
+def word_times(reading: Reading, ends_ms: Sequence[float]) -> tuple[WordTime, ...]:
     """When each word is heard, from the time at which each symbol ends.
 
     `ends_ms[i]` is the end of the model's input `i`; input 0 is the pad before the first symbol, so symbol `k` lasts
     from `ends_ms[k]` to `ends_ms[k + 1]`.
     """
-    return tuple(
-        WordTime(w.start, w.end, offset_ms + float(ends_ms[w.first]), offset_ms + float(ends_ms[w.last]))
-        for w in reading.words
-    )
+    return tuple(WordTime(w.start, w.end, float(ends_ms[w.first]), float(ends_ms[w.last])) for w in reading.words)
