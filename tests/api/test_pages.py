@@ -74,6 +74,19 @@ async def test_health_says_why_it_is_not_well(build, connect, predictor):
         assert (await client.get("/health")).status_code == 200
 
 
+async def test_health_recovers_when_the_voice_arrives(build, engine, monkeypatch, caplog, until):
+    from vivavoce.api import services
+
+    monkeypatch.setattr(services, "WARM_UP_RETRY_S", 0.0)
+    app = build(default_voice="ghost")
+    async with app.router.lifespan_context(app):
+        await until(lambda: app.state.services.fault is not None)
+        assert not app.state.services.spoken
+        engine.ready_voices = engine.voices
+        await until(lambda: app.state.services.spoken)
+    assert caplog.text.count("the default voice cannot speak") == 1
+
+
 async def test_ready_tells_draining_and_full_apart(app, client):
     await app.state.services.warm_up()
     turns = app.state.services.turns

@@ -72,7 +72,7 @@ def create_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     services = app.state.services
-    warming = asyncio.create_task(services.warm_up())
+    warming = asyncio.create_task(services.become_ready())
     try:
         yield
     finally:

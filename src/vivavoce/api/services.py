@@ -28,6 +28,7 @@ __all__ = ["Services", "build_services", "services_of"]
 logger = logging.getLogger("vivavoce.api")
 
 WARM_UP_TEXT = "Ready when you are."
+WARM_UP_RETRY_S = 15.0
 
 
 @dataclass(slots=True)
@@ -75,21 +76,33 @@ class Services:
         if self.release is not None:
             self.release()
 
+    async def become_ready(self) -> None:
+        """Warm up until it works: a voice that is missing may be pulled while the server runs."""
+        while not self.spoken:
+            await self.warm_up()
+            if not self.spoken:
+                await asyncio.sleep(WARM_UP_RETRY_S)
+
     async def warm_up(self) -> None:
         """Speak once in the default voice, so that the first caller does not wait for a model to load."""
+        known = self.fault.message if self.fault else ""
         try:
-            await asyncio.to_thread(preload)
-            selection = self.select(None, None, None)
-            utterance = Utterance(voice=selection.voice.name, language=selection.language)
-            async for event in speak_utterance(WARM_UP_TEXT, utterance, self.predictor, clock=self.clock):
-                if isinstance(event, Audio) and event.samples.size:
-                    self.has_spoken()
+            await asyncio.gather(asyncio.to_thread(preload), self._speak_once())
         except VivavoceError as error:
             self.fault = error
-            logger.error("the default voice cannot speak: %s", error.message)
+            if error.message != known:
+                logger.error("the default voice cannot speak: %s", error.message)
         except Exception as error:
-            self.fault = VivavoceError(f"the warm-up failed ({type(error).__name__})")
-            logger.exception("the default voice cannot speak")
+            self.fault = VivavoceError(f"The warm-up failed ({type(error).__name__}).")
+            if self.fault.message != known:
+                logger.exception("the default voice cannot speak")
+
+    async def _speak_once(self) -> None:
+        selection = self.select(None, None, None)
+        utterance = Utterance(voice=selection.voice.name, language=selection.language)
+        async for event in speak_utterance(WARM_UP_TEXT, utterance, self.predictor, clock=self.clock):
+            if isinstance(event, Audio) and event.samples.size:
+                self.has_spoken()
 
 
 def build_services(
