@@ -46,7 +46,9 @@ class EnglishReader:
             if self._g2p is None:
                 from hibari.g2p import G2P
 
-                self._g2p = G2P(british=self.british)
+                g2p = G2P(british=self.british)
+                g2p("Zyxt")  # opens the net that reads unknown words now, not in the middle of a sentence
+                self._g2p = g2p
 
     def read(self, phrase: Phrase) -> Reading:
         """Say how a phrase sounds, with the span of every word in the phrase's text."""

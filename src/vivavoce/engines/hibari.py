@@ -155,7 +155,7 @@ class Hibari:
         for first, last in _pieces(int(ends[0]), word_ends, vocoder.frames):
             if cancelled():
                 return
-            samples = vocoder.push(_decode(model, features, first, last))
+            samples = np.clip(vocoder.push(_decode(model, features, first, last)), -1, 1)
             yield Chunk(samples, aligner.follow(samples, last=last == vocoder.frames))
 
 

@@ -163,7 +163,7 @@ class Kokoro:
         samples, durations = made
         ends_ms = (np.cumsum(np.rint(durations)) * _FRAME_MS).tolist()
         self._pace.learn(len(ids), time.perf_counter() - began, len(samples) / self.rate_hz)
-        return _Speech(samples, ends_ms)
+        return _Speech(_within_scale(samples), ends_ms)
 
 
 def _reader(voice: str) -> _Reader:
@@ -171,6 +171,12 @@ def _reader(voice: str) -> _Reader:
     if language.startswith("en"):
         return EnglishReader.shared(british=language == "en-GB")
     return ForeignReader(ESPEAK_VOICES[language])
+
+
+def _within_scale(samples: Samples) -> Samples:
+    """The samples, quieter where the model went beyond full scale."""
+    peak = float(np.abs(samples).max(initial=0.0))
+    return samples if peak <= 1 else samples / np.float32(peak)
 
 
 def _read_styles(path: Path) -> Styles:

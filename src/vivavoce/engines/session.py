@@ -24,8 +24,6 @@ def open_session(model: bytes | Path, threads: int, name: str) -> Any:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # Waiting threads that spin take the cores from other callers and from the event loop.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Threads that spin while they wait win 2 % on an idle machine and lose tenfold on a busy one.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     source = model if isinstance(model, bytes) else str(model)
