@@ -163,20 +163,22 @@ def _judge_sentences(report: Report, rows: list[dict[str, Any]]) -> None:
     report.add("cached phrase, TTFA p50", statistics.median(values("cached", "first_ms")), "ms", at_most=5.0)
     report.add("cached phrase, TTFA p95", percentile(values("cached", "first_ms"), 0.95), "ms")
     report.add("underruns, 12 words", sum(values("http", "underruns")), at_most=0)
-    http_rtf = sum(values("http", "ended_ms")) / sum(values("http", "audio_ms"))
-    engine_rtf = sum(values("engine", "whole_ms")) / sum(values("engine", "audio_ms"))
-    report.add("RTF, 12 words", http_rtf)
-    report.add("RTF / engine's RTF, 12 words", http_rtf / engine_rtf, at_most=1.15)
+    _judge_pace(report, "12 words", rows)
 
 
 def _judge_paragraphs(report: Report, rows: list[dict[str, Any]]) -> None:
-    http_ms = sum(row["http"]["ended_ms"] for row in rows)
-    engine_ms = sum(row["engine"]["whole_ms"] for row in rows)
-    report.add(
-        "time / engine's time, ten sentences",
-        http_ms / engine_ms,
-        at_most=1.15,
-        note="pauses between sentences not counted",
-    )
-    report.add("RTF, ten sentences", http_ms / sum(row["http"]["audio_ms"] for row in rows))
+    _judge_pace(report, "ten sentences", rows)
     report.add("underruns, ten sentences", sum(row["http"]["underruns"] for row in rows), at_most=0)
+
+
+def _judge_pace(report: Report, shape: str, rows: list[dict[str, Any]]) -> None:
+    """The same text takes the door so much longer than the engine; the engine's sound is longer by what is trimmed."""
+    http_ms, engine_ms = (
+        sum(row[side][key] for row in rows) for side, key in (("http", "ended_ms"), ("engine", "whole_ms"))
+    )
+    http_audio_ms, engine_audio_ms = (sum(row[side]["audio_ms"] for row in rows) for side in ("http", "engine"))
+    report.add(f"time / engine's time, {shape}", http_ms / engine_ms, at_most=1.15)
+    report.add(f"RTF, {shape}", http_ms / http_audio_ms)
+    report.add(
+        f"RTF of the engine alone, {shape}", engine_ms / engine_audio_ms, note="silence at its ends counts as sound"
+    )

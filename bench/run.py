@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import subprocess
 import sys
 import time
 import traceback
+from pathlib import Path
 
-BENCHES = ("startup", "http_speech", "http_kokoro", "peers", "roundtrip", "word_times", "long_form")
+REPORTS = ("startup", "http_speech", "http_kokoro", "peers", "roundtrip", "word_times", "long_form")
+# Benches with a command line of their own: for a run that writes its results, and for a look.
+PROGRAMS = {
+    "sentences": (["sentences/compare.py"], ["sentences/compare.py", "--smoke"]),
+    "text": (["text/normalizer.py", "--write"], ["text/normalizer.py"]),
+}
+BENCHES = (*REPORTS, *PROGRAMS)
 
 
 def main() -> int:
@@ -31,6 +39,14 @@ def main() -> int:
 def _run(name: str, smoke: bool) -> str:
     print(f"\n== {name}", flush=True)
     started = time.monotonic()
+    if name in PROGRAMS:
+        program, *options = PROGRAMS[name][smoke]
+        ended = subprocess.run([sys.executable, str(Path(__file__).parent / program), *options])
+        return (
+            f"failed: exit code {ended.returncode}"
+            if ended.returncode
+            else f"ran in {time.monotonic() - started:.0f} s"
+        )
     try:
         report = importlib.import_module(name).run(smoke)
     except Exception as error:
