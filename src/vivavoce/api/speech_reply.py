@@ -10,7 +10,7 @@ from contextlib import aclosing, asynccontextmanager, closing, suppress
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from ..audio import Encoder, encoder_for
+from ..audio import FRAME_BYTES, Encoder, encoder_for
 from ..engines.catalog import Selection
 from ..errors import Busy, InputTooLarge, VivavoceError
 from ..speech import Audio, Timeline, Utterance, Word, speak_utterance
@@ -28,7 +28,6 @@ logger = logging.getLogger("vivavoce.api")
 DOOR = "openai"
 # Encoded in one go, so that the event loop is never held for longer than a few ms.
 _PIECE_MS = 500
-_PCM_FRAME_BYTES = 2
 
 
 class SpeechReply(Response):
@@ -92,7 +91,7 @@ class SpeechReply(Response):
             with closing(self._encoder(streamed=False)) as encoder:
                 async with aclosing(self._pieces()) as pieces:
                     async for piece in pieces:
-                        made_bytes += piece.samples.size * _PCM_FRAME_BYTES
+                        made_bytes += piece.samples.size * FRAME_BYTES
                         if made_bytes > limit_bytes:
                             message = "The reply is too long to be sent whole; ask for it with stream: true."
                             raise InputTooLarge(message, param="input")

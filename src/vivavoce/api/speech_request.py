@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
+from ..audio import RATES_HZ
 from ..errors import BadRequest, EmptyInput, InputTooLarge, OutOfRange, UnsupportedFormat
 
-__all__ = ["RATES_HZ", "Delivery", "SpeechOrder", "SpeechRequest", "parse_order"]
-
-RATES_HZ = (8_000, 16_000, 22_050, 24_000, 44_100, 48_000)
+__all__ = ["Delivery", "SpeechOrder", "SpeechRequest", "parse_order"]
 
 Delivery = Literal["whole", "chunked", "sse"]
 Format = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
