@@ -75,7 +75,7 @@ def _abbreviation(stop: Stop, kind: str, token: str, spoken: int, rules: Sentenc
     if kind == "before_number":
         return NO if letter.isdigit() else 0
     if kind == "closing":
-        return 1
+        return NO if letter.isdigit() else 1
     if kind == "inner":
         return NO if letter.isdigit() else 1
     if letter.isdigit():
@@ -94,10 +94,9 @@ def _word(stop: Stop, token: str, spoken: int, rules: SentenceRules) -> int:
         and token[1:].islower()
         and VOWELS.isdisjoint(key := token.lower())
         and key not in rules.vowelless
-        and not _counted(stop, token)
     )
     if not letter.islower():
-        return _unless_name(stop, spoken, rules) if shortened else 1
+        return _unless_name(stop, spoken, rules) if shortened and not _counted(stop, token) else 1
     if not rules.lower_starts or shortened or not token[-1].isalpha():
         return NO
     word = next_word(stop, spoken) if rules.never_starts else ""
@@ -107,7 +106,7 @@ def _word(stop: Stop, token: str, spoken: int, rules: SentenceRules) -> int:
 def _counted(stop: Stop, token: str) -> bool:
     """Whether a number stands in front, as in `5 ft.` it does."""
     at = stop.at - len(token)
-    return stop.text[max(0, at - 2) : at - 1].isdigit()
+    return at - stop.start >= 2 and stop.text[at - 1].isspace() and stop.text[at - 2].isdigit()
 
 
 def _unless_name(stop: Stop, spoken: int, rules: SentenceRules) -> int:
@@ -156,4 +155,6 @@ def _initial(stop: Stop, letter: str, spoken: int, rules: SentenceRules) -> int:
         before = token_before(stop.text, stop.start, stop.at - 2)
         if before and not before[:1].isupper():
             return 1
+    if letter.isascii() and _counted(stop, letter):
+        return 1  # a unit: `4.5 C`
     return begins(stop, spoken, rules) if following.isupper() else NO

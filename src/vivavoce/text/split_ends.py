@@ -12,6 +12,7 @@ from .split_stops import NO, WAIT, Stop, begins, next_word, spoken_after, token_
 __all__ = ["ends", "ends_plainly"]
 
 _RUN_ON_CHARS = 48
+_NAME_WORDS = 3
 _RUN_ON = re.compile(rf"\S{{0,{_RUN_ON_CHARS}}}")
 _LOWER_END = re.compile(r"[^\W\d_]*[^\W\d_A-ZÀ-Þ]")
 _FIRM = frozenset(FIRM)
@@ -122,12 +123,21 @@ def _mark(stop: Stop, marks: str, closed: bool, spoken: int, rules: SentenceRule
 
 
 def _reply(stop: Stop, spoken: int, rules: SentenceRules) -> int:
-    """Whether a name and a verb of saying follow, as in `“Why?” John asked.`, which is one sentence."""
-    name = next_word(stop, spoken)
-    if isinstance(name, int):
-        return WAIT
-    verb = next_word(stop, spoken + len(name) + 1)
-    return WAIT if isinstance(verb, int) else NO if verb in rules.saying else 1
+    """Whether a name and a verb of saying follow, as in `“Why?” Dr. Ann Lee asked.`, which is one sentence."""
+    at = spoken
+    for _ in range(_NAME_WORDS + 1):
+        word = next_word(stop, at)
+        if isinstance(word, int):
+            return WAIT
+        if word in rules.saying:
+            return NO
+        title = rules.kinds.get(word.lower()) == "never"
+        if not word[:1].isupper() or (word != "I" and not title and word.lower() in rules.starters):
+            return 1
+        at += len(word) + 1
+        if title and stop.text[at - 1 : at] == ".":
+            at += 1
+    return 1
 
 
 def _ellipsis(stop: Stop, marks: str, closed: bool, letter: str, spoken: int) -> int:

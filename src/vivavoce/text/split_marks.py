@@ -91,7 +91,7 @@ _CLOSER = r"\"'“”’«»‹›)\]}」』）】》〉*_~"
 RUN = re.compile(rf"[.…‥{MARKS}{FIRM}]+")
 CLOSERS = re.compile(rf"(?:[{_CLOSER}]|(?<=[{_CLOSER}])[.…{MARKS}{FIRM}]|</[A-Za-z][^<>]{{0,80}}>|\[\^?\w{{1,4}}\])*+")
 # A mark behind a stop that may still become one of them.
-OPEN_TAIL = re.compile(r"(?:\[\^?\w{0,4}|</?[A-Za-z]?[^<>]{0,80})\Z")
+OPEN_TAIL = re.compile(r"(?:\[\^?\w{0,4}|</?[A-Za-z]?[^<>]{0,80}|[:;=][-']?[()]?)\Z")
 SPACED_DOTS = re.compile(r"\.(?:[ \xa0]\.)+")
 # White space and emoji that stay with what they follow, up to the end of the line.
 GAP = re.compile(rf"[{_BLANK}]*+(?:(?:[{EMOJI}]|[:;=][-']?[()](?=\s))[{EMOJI}]*+[{_BLANK}]*+)*+(?:\s*[{BREAKS}])?")
