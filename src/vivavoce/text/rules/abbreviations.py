@@ -62,7 +62,7 @@ SHORT = re.compile(r"([A-Za-z]{1,6})(\.)?(?![A-Za-z.'’@-]|(?<!\.)[0-9])")
 BEFORE_NAME = re.compile(r"[ \u00a0]{1,3}(?:[A-Z][a-zà-ÿ'’.]|[A-Z]\.|O['’])")
 BEFORE_NUMBER = re.compile(r"[ \u00a0]{0,2}(?:[0-9]|[IVX]{1,5}(?![A-Za-z0-9]))")
 AFTER_NAME = re.compile(r"(?:[A-Z][a-z]{1,20}|[0-9]{1,4}(?:st|nd|rd|th))[ ]$")
-ENDS = re.compile(r"[\s\"'”’)]*$")
+ENDS = re.compile(r"[\s\"'”’)]{0,20}$")
 NEW_SENTENCE = re.compile(r"[\"'”’)]*\s+[\"'“‘(]*[A-Z]")
 PAIR = re.compile(
     r"(w/o|w/|c/o|b/c|n/a|N/A|and/or|s/he|S/he|a/c|he/she|she/he|his/her|him/her|her/his|yes/no|either/or|y/n)(?![A-Za-z0-9/])"

@@ -30,6 +30,7 @@ UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dDS])?(?![A-Za-z0-9_])")
 CONTRACTED = re.compile(r"([A-Z]{1,12})['’](?:T|M|RE|VE|LL)(?![A-Za-z0-9])")
 DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.[A-Za-z]){1,8}(?![A-Za-z0-9.])")
 INITIAL = re.compile(r"([A-Z])\.(?=[  ]?[A-Z][a-z.])")
+CLOSES = re.compile(r"[\s\"'”’)]{0,20}$")
 AMPERSAND = re.compile(r"([A-Z]{1,3})&([A-Z]{1,3})(?![A-Za-z0-9_&])")
 ARTICLE_A = re.compile(r"A(?:[ ][\"“‘'(]?[A-Za-z0-9$€£]|['’\"”]|[-‐])")
 LABEL = re.compile(
@@ -127,7 +128,7 @@ def dotted_initials(source: Source, at: int) -> Hit | None:
         letters = match.group().replace(".", "")
         if letters[-1] == "s" and letters[:-1].isupper():
             return Hit(match.end(), f"{spell(letters[:-1])} s", "plural", letters_ipa(letters[:-1], "s"))
-        closes = match.end() == len(text) or text[match.end() :].lstrip(" \"')”’") == ""
+        closes = CLOSES.match(text, match.end()) is not None
         end = match.end() - (1 if closes and match.group().endswith(".") else 0)
         return Hit(end, spell(letters), "initialism", letters_ipa(letters))
     if (match := INITIAL.match(text, at)) and not _ends_sentence(text, at):
