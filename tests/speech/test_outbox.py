@@ -22,7 +22,7 @@ async def test_the_writer_waits_once_the_limit_lies_in_it() -> None:
         for _ in range(10):
             await outbox.put(sound(100))
             put += 1
-        await outbox.close()
+        outbox.close()
 
     async with asyncio.TaskGroup() as group:
         group.create_task(write())
@@ -43,7 +43,7 @@ async def test_what_was_put_is_still_given_after_closing() -> None:
     outbox = Outbox(8_000, 1_000)
     await outbox.put(sound(10))
     await outbox.put(SegmentEnd(0, 10.0, 1.0))
-    await outbox.close()
+    outbox.close()
     assert isinstance(await outbox.get(), Audio)
     assert isinstance(await outbox.get(), SegmentEnd)
     assert await outbox.get() is None

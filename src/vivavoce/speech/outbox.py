@@ -18,32 +18,36 @@ class Outbox:
         self._frames = 0
         self._limit_frames = int(rate_hz * limit_ms / 1000)
         self._closed = False
-        self._changed = asyncio.Condition()
+        self._filled = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
 
     async def put(self, event: Event) -> None:
         """Add an event, once there is room for its sound."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._frames < self._limit_frames)
-            self._events.append(event)
-            self._frames += _frames(event)
-            self._changed.notify_all()
+        await self._room.wait()
+        self._events.append(event)
+        self._frames += _frames(event)
+        if self._frames >= self._limit_frames:
+            self._room.clear()
+        self._filled.set()
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Nothing more will come; the reader gets what is left."""
-        async with self._changed:
-            self._closed = True
-            self._changed.notify_all()
+        self._closed = True
+        self._filled.set()
 
     async def get(self) -> Event | None:
         """The next event, or None after the last."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._events or self._closed)
-            if not self._events:
-                return None
-            event = self._events.popleft()
-            self._frames -= _frames(event)
-            self._changed.notify_all()
-            return event
+        await self._filled.wait()
+        if not self._events:
+            return None
+        event = self._events.popleft()
+        self._frames -= _frames(event)
+        if self._frames < self._limit_frames:
+            self._room.set()
+        if not self._events and not self._closed:
+            self._filled.clear()
+        return event
 
 
 def _frames(event: Event) -> int:

@@ -94,7 +94,7 @@ class _Speaker:
             if not self._timeline.audio_ms:
                 raise EmptyInput("There is nothing to say in the text.", param="input")
         finally:
-            await self._outbox.close()
+            self._outbox.close()
 
     async def _segment(self, segment: Segment) -> None:
         spoken = self._normalizer.speak(segment.text)
@@ -141,9 +141,12 @@ class _Speaker:
         if not len(audio.samples) and not audio.words:
             return
         self._timeline.audio_ms += len(audio.samples) * 1000 / self._utterance.rate_hz
-        if self._timeline.first_audio_ms is None and len(audio.samples):
+        first = self._timeline.first_audio_ms is None and len(audio.samples) > 0
+        if first:
             self._timeline.first_audio_ms = self._clock.now_ms()
         await self._outbox.put(audio)
+        if first:
+            await asyncio.sleep(0)  # the listener's first sound leaves before the engine's next step takes the core
 
 
 async def _segments(text: str | AsyncIterable[str], language: str) -> AsyncGenerator[Segment]:
