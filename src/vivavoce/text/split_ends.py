@@ -115,10 +115,12 @@ def _mark(stop: Stop, marks: str, closed: bool, spoken: int, rules: SentenceRule
     if "?" in marks or len(marks) > 1:
         return 1
     token = token_before(text, stop.start, stop.at)
+    if token.lower() in rules.brands:
+        if letter.islower():
+            return NO
+        return begins(stop, spoken, rules)
     if letter.islower() and token[:1].isupper() and not token.isupper():
         return NO if text[stop.start : stop.at].strip(OPENERS + " \n") != token else 1
-    if token.lower() in rules.brands:
-        return begins(stop, spoken, rules)
     return 1
 
 

@@ -20,6 +20,8 @@ _MAYBE_BLOCK = re.compile(r"[ \t]*(?:[-*+•⁃‣◦▪●○–—]|\d{1,3}[.)
 _OWN_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\|)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•⁃‣◦▪●○][ \t]|\d{1,3}[.)][ \t])")
 
+_ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+
 Marker = tuple[str, str]  # what numbers the item ("3", "c"), and what follows the number (".", ")", ".)")
 
 
@@ -58,7 +60,7 @@ def next_marker(label: str, style: str, known: Marker | None, heads: bool, text:
     It is one at the head of a sentence (`heads`), `1` behind a colon, or where it continues `known`.
     """
     digits = label.isdigit()
-    if not label.isascii() or not (digits or (len(label) == 1 and label.isalpha())):
+    if not label.isascii() or not (digits or label in _ROMANS or (len(label) == 1 and label.isalpha())):
         return None
     if heads:
         return (label, style) if digits or style != "." or label.islower() else None
@@ -67,5 +69,12 @@ def next_marker(label: str, style: str, known: Marker | None, heads: bool, text:
         return (label, style)
     if known is None or known[1] != style:
         return None
-    follows = str(int(known[0]) + 1) if known[0].isdigit() else chr(ord(known[0]) + 1)
-    return (label, style) if label == follows else None
+    return (label, style) if label in _following(known[0]) else None
+
+
+def _following(label: str) -> tuple[str, ...]:
+    """What numbers the next item: `4` after `3`, `c` after `b`, `ii` or `j` after `i`."""
+    if label.isdigit():
+        return (str(int(label) + 1),)
+    letters = (chr(ord(label) + 1),) if len(label) == 1 else ()
+    return letters + _ROMANS[_ROMANS.index(label) + 1 :][:1] if label in _ROMANS else letters
