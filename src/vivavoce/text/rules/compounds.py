@@ -6,9 +6,9 @@ import re
 
 from .capitals import WORDS
 from .hit import Hit, Source
-from .initialisms import is_spelled, mixed, spell, upper_word
+from .initialisms import is_spelled, mixed, upper_word
 from .numbers import label, plain_number
-from .ordinals import decade, ordinal_number, short_decade
+from .ordinals import decade, ordinal_number, plural, short_decade
 from .units import PER, UNITS
 
 __all__ = ["compound", "slash", "word"]
@@ -18,6 +18,7 @@ PIECE = rf"(?:[0-9]{{1,6}}(?:\.[0-9]{{1,6}}){{1,3}}|[{LETTERS}0-9]{{1,40}})"
 COMPOUND = re.compile(rf"{PIECE}(?:[-‐‑]{PIECE}){{1,8}}(?:['’]s)?(?![{LETTERS}0-9_@])")
 WORD = re.compile(rf"[{LETTERS}]++(?:['’][{LETTERS}]++)*+")
 CAMEL_TAIL = re.compile(r"([A-Za-z][a-z]{2,20})([A-Z]{2,8})(s)?")
+COUNTED = re.compile("[0-9]{1,3}s")
 LEFT = re.compile(r"([A-Za-z]{1,20})$")
 RIGHT = re.compile(r"/[ ]?([A-Za-z]{1,12})(?![A-Za-z0-9])")
 DIVIDED = re.compile(r"[0-9)] $")
@@ -34,6 +35,8 @@ def compound(source: Source, at: int) -> Hit | None:
     pieces = re.split("[-‐‑]", whole.removesuffix("’s").removesuffix("'s"))
     if all(piece.replace(".", "").isdigit() for piece in pieces):
         return None
+    if any(len(piece) > 1 and piece.isalpha() and piece.isupper() and is_spelled(piece) for piece in pieces):
+        return None  # the letters are said by their own rule, which knows their sound
     said = [_piece(piece, source.shouting) for piece in pieces]
     same = said[1:] == pieces[1:] and (said[0] == pieces[0] or pieces[0][0].isdigit())
     joined = ("-" if same and all(" " not in piece for piece in said) else " ").join(said)
@@ -44,6 +47,8 @@ def _piece(piece: str, shouting: bool) -> str:
     alone = Source(piece, shouting=shouting)
     if "." in piece:
         return " point ".join(label(number) for number in piece.split("."))
+    if COUNTED.fullmatch(piece) and not short_decade(alone, 0):
+        return plural(label(piece[:-1]))
     if piece.isdigit():
         hit = plain_number(alone, 0)
         return hit.words if hit and hit.rule == "year" else label(piece)
@@ -84,7 +89,7 @@ def word(source: Source, at: int) -> Hit | None:
     text = match.group()
     camel = CAMEL_TAIL.fullmatch(text)
     if camel and camel[2] not in WORDS and is_spelled(camel[2]):
-        return Hit(match.end(), f"{camel[1]} {spell(camel[2])}{' s' if camel[3] else ''}", "initialism")
+        return Hit(at + camel.end(1), camel[1], "plain")
     if source.shouting and len(text) > 1 and text.isupper():
         return Hit(match.end(), text.lower().replace("’", "'"), "capitals")
     said = text.replace("’", "'")

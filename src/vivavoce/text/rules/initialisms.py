@@ -26,6 +26,7 @@ IPA = {
     "J": "dʒeɪ", "K": "keɪ", "L": "ɛl", "M": "ɛm", "N": "ɛn", "O": "oʊ", "P": "piː", "Q": "kjuː", "R": "ɑːɹ",
     "S": "ɛs", "T": "tiː", "U": "juː", "V": "viː", "W": "dʌbəljuː", "X": "ɛks", "Y": "waɪ", "Z": "ziː",
 }  # fmt: skip
+VOWEL = re.compile("(?=[aeiouɛɑʌ])")
 UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dDS])?(?![A-Za-z0-9_])")
 CONTRACTED = re.compile(r"([A-Z]{1,12})['’](?:T|M|RE|VE|LL)(?![A-Za-z0-9])")
 DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.[A-Za-z]){1,8}(?![A-Za-z0-9.])")
@@ -77,9 +78,9 @@ def spell(word: str) -> str:
 
 
 def letters_ipa(word: str, ending: str = "") -> str:
-    """How the letters sound in a row, the last one stressed; with the `z`, `s` or `ɪz` of a plural where asked."""
-    sounds = [IPA[letter] for letter in word.upper()]
-    said = "".join("ˌ" + sound for sound in sounds[:-1]) + "ˈ" + sounds[-1]
+    """How the letters sound in a row, stress before the vowel, strongest on the last; with the `z`, `s` or `ɪz` of a plural where asked."""
+    sounds = [VOWEL.split(IPA[letter], maxsplit=1) for letter in word.upper()]
+    said = "".join("ˌ".join(sound) for sound in sounds[:-1]) + "ˈ".join(sounds[-1])
     if ending:
         said += {"S": "ɪz", "X": "ɪz", "H": "ɪz", "F": "s"}.get(word[-1].upper(), "z")
     return said
