@@ -1,5 +1,7 @@
 """Word times agree with the waveform they come with: silence lies between words, and pauses move the words after."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -16,8 +18,8 @@ PAUSED = (
     "He waited; nobody came. So he left, whistling, with his coat over one arm.",
     "The first line\n\nThe second line\n\nAnd a third one.",
     "Wait. [pause:1s] Now go on, [pause:400ms] slowly.",
-    "It costs $5.30, or 4,20 €; on 3 May 2024, at 7:45 p.m., it was cheaper.",
-    "Well… I suppose — if you insist — we could try again.",
+    "It costs $5.30, or 4,20 €; at 7:45 p.m., however, it was cheaper.",
+    "She wrote to three offices: one in Paris, one in Rome, and one in Oslo.",
 )
 
 
@@ -64,6 +66,20 @@ async def test_kokoro_fastapi_274_a_pause_moves_the_words_after_it(server: Serve
     after = next(word for word in paused.words if word["word"].startswith("steady"))
     before = next(word for word in paused.words if word["word"].startswith("Ready"))
     assert after["start_ms"] - before["end_ms"] >= 1_950
+
+
+@pytest.mark.parametrize("text", ["Maybe — if you insist — we try again.", "They came – all of them – by bus."])
+async def test_kokoro_fastapi_249_a_dash_is_a_pause(server: Server, text: str) -> None:
+    """Public case 25: the words around a dash are further apart than other neighbours."""
+    words = (await told(server, text)).words
+    gaps = {
+        (before["word"], after["word"]): after["start_ms"] - before["end_ms"]
+        for before, after in itertools.pairwise(words)
+    }
+    around = [gap for (before, after), gap in gaps.items() if text.split(before)[1].lstrip()[0] in "—–"]
+    others = [gap for gap in gaps.values() if gap not in around]
+    assert len(around) == 2
+    assert min(around) >= 100 > max(others)
 
 
 async def test_the_words_sound_where_they_are_said_to(server: Server) -> None:
