@@ -1,4 +1,4 @@
-"""hibari: one English voice that speaks two hundred times faster than real time on one core.
+"""hibari: one English voice that speaks more than a hundred times faster than real time on one core.
 
 The model file is cut in two where its decoder begins. The first half reads the whole phrase (durations, pitch, melody);
 the second only looks at its neighbourhood, so it and the vocoder run in pieces and the first sound leaves early.
@@ -6,6 +6,7 @@ the second only looks at its neighbourhood, so it and the vocoder run in pieces 
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import threading
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelCorrupt, UnknownVoice, VoiceNotInstalled
+from ..models import MODELS
 from .align import WordAligner
 from .base import Chunk, Phrase, Voice
 from .clauses import with_last
@@ -33,6 +35,7 @@ __all__ = ["Hibari"]
 
 _VOICE = Voice("heart", "en-US", "female", "American English, warm and clear")
 _FEATURES, _SPECTRA, _DURATIONS, _F0 = "/Concat_43_output_0", "/head/Add_output_0", "/Clip_output_0", "f0"
+_AGAIN = "Install it again with: pip install --force-reinstall hibari-tts==0.2.1"
 _SYMBOLS_MAX = 400
 _FRAME_MS = 1000 * HOP / 24_000
 _FRAMES_PER_STEP = 2
@@ -105,12 +108,11 @@ class Hibari:
             raw = (folder / "hibari.onnx").read_bytes()
             ids = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
         except FileNotFoundError as error:
-            raise VoiceNotInstalled(
-                "The hibari package has lost its model; install it again with: "
-                "pip install --force-reinstall hibari-tts==0.2.1"
-            ) from error
+            raise VoiceNotInstalled(f"The hibari package has lost its model. {_AGAIN}") from error
         except ValueError as error:
-            raise ModelCorrupt("hibari's vocab.json cannot be read; install hibari-tts==0.2.1 again.") from error
+            raise ModelCorrupt(f"hibari's vocab.json cannot be read. {_AGAIN}") from error
+        if hashlib.sha256(raw).hexdigest() != MODELS["hibari"].file("hibari.onnx").sha256:
+            raise ModelCorrupt(f"hibari's model file is damaged. {_AGAIN}")
         planner = cut(raw, [], [_FEATURES, _F0, _DURATIONS])
         decoder = cut(raw, [(_FEATURES, 3)], [_SPECTRA])
         return _Model(

@@ -33,7 +33,8 @@ from .session import open_session
 __all__ = ["Kokoro"]
 
 _DURATIONS = "/encoder/Clip_output_0"
-_SYMBOLS_MAX = 500
+# The model takes 510 symbols, but rushes long before that, and each costs 1.5 MB while it is spoken.
+_SYMBOLS_MAX = 250
 _FRAME_MS = 25.0
 _STYLE_SHAPE = (510, 1, 256)
 

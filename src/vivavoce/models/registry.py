@@ -79,7 +79,7 @@ def _whisper(name: str, size_bytes: int, sha256: str, *parts: tuple[int, str]) -
 
 HIBARI = Model(
     name="hibari",
-    purpose="English speech, one voice, 200 times faster than real time",
+    purpose="English speech, one voice, more than a hundred times faster than real time",
     licence="Apache-2.0",
     source="hibari-tts 0.2.1, distilled from Kokoro-82M",
     files=(
