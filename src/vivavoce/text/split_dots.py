@@ -142,9 +142,13 @@ def _number(stop: Stop, token: str, spoken: int, rules: SentenceRules) -> int:
     word = next_word(stop, spoken)
     if isinstance(word, int):
         return WAIT
-    if rules.nouns_capital:
-        return NO if word and word.lower() not in rules.starters else 1
-    return NO if word.lower() in rules.months else 1
+    if word.lower() in rules.months:
+        return NO
+    if not rules.nouns_capital or word.lower() in rules.starters:
+        return 1
+    before = token_before(stop.text, stop.start, stop.at - len(token) - 1)
+    named = before[:1].isupper() and before.lower() not in rules.starters  # `Satz 1.`, but `Der 1. Satz`
+    return 1 if named or not word else NO
 
 
 def _initial(stop: Stop, letter: str, spoken: int, rules: SentenceRules) -> int:

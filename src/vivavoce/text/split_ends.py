@@ -77,7 +77,7 @@ def _judge(stop: Stop, marks: str, firm: bool, gap: int, spoken: int, rules: Sen
     first, letter = text[gap], text[spoken]
     if first in CONTINUES and not (first == ":" and not text[gap + 1 : gap + 2].isspace()):
         return NO
-    if first in DASHES and letter.islower() and text[gap + 1 : gap + 2].isspace():
+    if first in DASHES and letter.islower() and (first != "-" or text[gap + 1 : gap + 2].isspace()):
         return NO
     closed = stop.after > stop.run
     if firm:
@@ -100,6 +100,9 @@ def _firm(stop: Stop, marks: str, closed: bool, spoken: int) -> int:
     if marks == "．" and text[stop.at - 1 : stop.at].isdigit() and text[stop.run].isdigit():
         return NO
     if closed and text[stop.after - 1] in "」』”’）)》" and is_wide(text[spoken]):
+        opened = max(text.rfind(mark, stop.start, stop.at) for mark in "“「『（")
+        if opened > stop.start and text[opened - 1] in ":：":
+            return 1
         if len(text) - spoken < 8 and not stop.final:
             return WAIT
         return NO if _CJK_CONTINUES.match(text, spoken) else 1
