@@ -25,23 +25,31 @@ _CJK_CONTINUES = re.compile(
 )
 
 
-def ends_plainly(text: str, start: int, at: int, rules: SentenceRules) -> bool:
-    """Whether it is the common case, decided at once: an ordinary word, one stop, a space, a capital."""
-    if text[at + 1 : at + 2] != " " or not "A" <= text[at + 2 : at + 3] <= "Z":
-        return False
+def ends_plainly(text: str, start: int, at: int, rules: SentenceRules) -> int:
+    """Where the next sentence begins in the common case, or NO where it is not that.
+
+    It is an ordinary word, one stop, a space and a capital; or one CJK stop and what can be spoken.
+    """
+    mark, behind = text[at], text[at + 1 : at + 2]
+    if mark in "。！？":
+        return at + 1 if behind.isalnum() else NO
+    if behind != " " or not "A" <= text[at + 2 : at + 3] <= "Z":
+        return NO
     word = token_before(text, start, at)
     key = word.lower()
-    if text[at] != ".":
-        return text[at] == "?" or (text[at] == "!" and key not in rules.brands)
-    return (
-        len(word) > 2
-        and word.isalpha()
-        and word[1:].islower()
-        and key not in rules.kinds
-        and word not in rules.kinds
-        and not (rules.consonants_abbreviate and VOWELS.isdisjoint(key))
-        and not rules.soft_dot
-    )
+    if mark == ".":
+        plain = (
+            len(word) > 2
+            and word.isalpha()
+            and word[1:].islower()
+            and key not in rules.kinds
+            and word not in rules.kinds
+            and not (rules.consonants_abbreviate and VOWELS.isdisjoint(key))
+            and not rules.soft_dot
+        )
+    else:
+        plain = mark == "?" or (mark == "!" and key not in rules.brands)
+    return at + 2 if plain else NO
 
 
 def ends(stop: Stop, rules: SentenceRules) -> int:

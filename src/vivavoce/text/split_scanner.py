@@ -171,8 +171,8 @@ class Scanner:
 
     def _stop(self, at: int, final: bool) -> int:
         text = self.text
-        if not self._nest and ends_plainly(text, self.start, at, self.rules):
-            return at + 2
+        if not self._nest and (plain := ends_plainly(text, self.start, at, self.rules)) != NO:
+            return plain
         if text[at] == "." and (verdict := self._item(at, final)) != NO:
             return verdict
         if self.at > at:
