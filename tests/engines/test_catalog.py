@@ -86,6 +86,8 @@ def test_kokoro_fastapi_479_openai_names_are_real_voices_each_another(catalog: C
         ("Heart", "hibari", "heart"),
         ("heart", "kokoro", "af_heart"),
         (" am_michael ", "tts-1-hd", "am_michael"),
+        ("alloy", "gpt-4o-mini-tts-2025-12-15", "heart"),
+        ("alloy", "tts-1-1106", "heart"),
         ("BF_Emma", None, "bf_emma"),
         ("espeak/DE", None, "espeak/de"),
         ("espeak/en-US", "espeak-ng", "espeak/en-us"),
@@ -124,7 +126,7 @@ def test_without_a_language_it_is_the_voices_own(catalog: Catalog) -> None:
     assert catalog.resolve("bf_emma", None, "en-US").language == "en-US"
 
 
-@pytest.mark.parametrize("model", ["tts-2", "hibari2", "../kokoro", "x" * 10_000])
+@pytest.mark.parametrize("model", ["tts-2", "hibari2", "kokoro-2025", "-1106", "tts-1-11", "../kokoro", "x" * 10_000])
 def test_unknown_models(catalog: Catalog, model: str) -> None:
     with pytest.raises(UnknownModel) as caught:
         catalog.resolve("alloy", model, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from .base import Engine, Voice
 __all__ = ["Catalog", "ModelEntry", "Selection", "VoiceEntry", "default_catalog"]
 
 _LISTED_MAX = 8
+# OpenAI also names its models with the day of their snapshot.
+_DATE = re.compile(r"-\d{4}(-\d{2}-\d{2})?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ class Catalog:
 
     def _engines_for(self, model: str | None) -> Sequence[Engine]:
         wanted = (model or "").strip().lower()
-        if not wanted or wanted in ANY_MODEL:
+        if not wanted or _DATE.sub("", wanted) in ANY_MODEL:
             return self.engines
         wanted = MODEL_ALIASES.get(wanted, wanted)
         named = [engine for engine in self.engines if engine.name == wanted]
