@@ -188,7 +188,8 @@ def _dash(builder: Builder, text: str, at: int, stop: int) -> int:
     """A dash between words is a pause; a hyphen that only hangs there is nothing."""
     before, after = text[at - 1 : at], text[stop : stop + 1]
     alone = (not before or before.isspace()) and (not after or after.isspace())
-    long = text[at] in "—―" or stop - at > 1
+    flag = text[at] == "-" and after.isalpha() and (not before or before.isspace())
+    long = text[at] in "—―" or (stop - at > 1 and not flag)
     if (long or alone or (text[at] in "–‒" and (before.isspace() or after.isspace()))) and builder.wordy:
         builder.close(at, stop, " —", "dash")
     else:

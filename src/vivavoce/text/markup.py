@@ -225,6 +225,8 @@ class _Reader:
         text, following = self.text, self.text[at + 1 : at + 2]
         if text.startswith("\\\\\\", at) or _in_path(text, at):
             return at
+        if following == "\n":
+            return at + 1
         if following and following in "nrt":
             if (
                 not text[at + 2 : at + 3].islower()

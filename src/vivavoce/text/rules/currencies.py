@@ -124,11 +124,12 @@ def _words(match: re.Match[str], describes: bool) -> str:
     if scale:
         return f"{sign}{decimal(text)} {scale} {many}"
     whole, point, fraction = text.partition(".")
+    whole = whole or "0"
     if not point or len(fraction) > 2 or not cent:
         return f"{sign}{decimal(text)} {one if text == '1' else many}"
     hundredths = int(fraction.ljust(2, "0"))
     small = f"{cardinal(hundredths)} {cent if hundredths == 1 else cents}"
-    if int(whole or "0") == 0 and hundredths:
+    if int(whole) == 0 and hundredths:
         return sign + small
     large = f"{decimal(whole)} {one if int(whole) == 1 else many}"
     return sign + (f"{large} and {small}" if hundredths else large)

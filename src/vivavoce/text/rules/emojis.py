@@ -15,8 +15,9 @@ RUN = re.compile(
     "[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]{0,12}"
 )
 EMOTICON = re.compile(
-    r"(?:[:;=8][-'^o]?[)(DPpOo/\\|*\]\[]+|</3|<3(?=[ ](?:you|u|ya|this|that|my|your|it|all|them|him|her)\b|[.!?]?\s{0,9}$)|[xX]D+|\^_?\^|:-?[)(]|¯\\?_?\(ツ\)_?/¯)(?=[\s.,!?;)]|$)"
+    r"(?:[:;=8][-'^o]?[)(DPpOo/\\|*\]\[]+|</3|<3(?=[ ](?:you|u|ya|this|that|my|your|it|all|them|him|her)\b|[.!?,]|\s{0,9}$)|[xX]D+|\^_?\^|:-?[)(]|¯\\?_?\(ツ\)_?/¯)(?=[\s.,!?;)]|$)"
 )
+OPERAND = re.compile(r"(?:[0-9)]|(?<![A-Za-z])[A-HJ-Za-z]) $")
 
 
 def emoji_run(text: str, at: int, end: int) -> int:
@@ -41,4 +42,6 @@ def emoticon(source: Source, at: int) -> Hit | None:
     if (at and not text[at - 1].isspace()) or text.startswith(":/", at):
         return None
     match = EMOTICON.match(text, at)
+    if match and match.group().startswith("<3") and OPERAND.search(text, max(0, at - 3), at):
+        return None
     return Hit(match.end(), "", "emoticon") if match else None

@@ -31,6 +31,7 @@ UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dDS])?(?![A-Za-z0-9_])")
 CONTRACTED = re.compile(r"([A-Z]{1,12})['’](?:T|M|RE|VE|LL)(?![A-Za-z0-9])")
 DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.[A-Za-z]){1,8}(?![A-Za-z0-9.])")
 INITIAL = re.compile(r"([A-Z])\.(?=[  ]?[A-Z][a-z.])")
+NAME_AFTER = re.compile(r"[ ][0-9]|['’]s\b")
 CLOSES = re.compile(r"[\s\"'”’)]{0,20}$")
 AMPERSAND = re.compile(r"([A-Z]{1,3})&([A-Z]{1,3})(?![A-Za-z0-9_&])")
 ARTICLE_A = re.compile(r"A(?:[ ][\"“‘'(]?[A-Za-z0-9$€£]|['’\"”]|[-‐])")
@@ -58,12 +59,12 @@ def pronounceable(word: str) -> bool:
     return bool(ONSET.match(lower) and CODA.search(lower) and not RUN.search(lower))
 
 
-def is_spelled(word: str, shouting: bool = False, after_article: bool = False) -> bool:
-    """Whether `word`, letters in capitals, is said letter by letter."""
+def is_spelled(word: str, shouting: bool = False, named: bool = False) -> bool:
+    """Whether `word`, letters in capitals, is said letter by letter; `named` where it stands like a name."""
     if word in WORDS:
         return False
     if word in CHOSEN_LETTERS:
-        return after_article if word == "WHO" else not shouting
+        return named if word == "WHO" else not shouting
     if word in SPELLED:
         return True
     lower = word.lower()
@@ -98,8 +99,9 @@ def upper_word(source: Source, at: int) -> Hit | None:
     if word in SAID:
         return Hit(match.end(), SAID[word] + ("s" if ending else ""), "initialism")
     before = source.text[max(0, at - 5) : at].lower()
+    named = _article(before) or NAME_AFTER.match(source.text, match.end()) is not None
     ending = ending.replace("S", "s")
-    if (ending == "s" and word not in WORDS) or is_spelled(word, source.shouting, _article(before)):
+    if (ending == "s" and word not in WORDS) or is_spelled(word, source.shouting, named):
         if len(ending) == 1:
             return Hit(match.end(), f"{spell(word)} s", "plural", letters_ipa(word, ending))
         tail = ending.replace("’", "'")

@@ -22,7 +22,9 @@ HTML = frozenset(
     )
 )
 BREAKING = frozenset(
-    str.split("p s br div li tr h1 h2 h3 h4 h5 h6 hr ul ol table blockquote section article dd dt pre")
+    str.split(
+        "p s br div li tr h1 h2 h3 h4 h5 h6 hr ul ol table blockquote section article dd dt pre think thinking title summary option caption"
+    )
 )
 NAME = re.compile(r"<(/)?([A-Za-z][A-Za-z0-9]{0,30}(?:[-:][A-Za-z0-9]{1,30}){0,3})")
 ATTRIBUTE = re.compile(

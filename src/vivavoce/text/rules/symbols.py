@@ -32,7 +32,7 @@ SEVERAL = {
     "<=": "is less than or equal to", ">=": "is greater than or equal to", "!=": "is not equal to", "==": "equals",
     "=>": "implies", "->": "to", "-->": "to", "<-": "from", "<->": "to and from", "+/-": "plus or minus", "&&": "and",
     "||": "or", "**": "to the power of", "~=": "is about", "...": "…", ":=": "is defined as", "===": "equals",
-    "<<": "is much less than", ">>": "is much greater than", "++": "plus plus", "°C": "degrees Celsius", "°F": "degrees Fahrenheit", "//": "slash slash", "--": "—",
+    "<<": "is much less than", ">>": "is much greater than", "++": "plus plus", "°C": "degrees Celsius", "°F": "degrees Fahrenheit", "//": "slash slash",
 }  # fmt: skip
 MULTI = re.compile("|".join(re.escape(sign) for sign in sorted(SEVERAL, key=len, reverse=True)))
 SIGNED = re.compile(r"([-−–+±~≈<>≤≥])[ ]?(?=[0-9.$€£¥])")
@@ -51,6 +51,7 @@ ANGLE = re.compile(r"(?<![^\s>])<[/!]?(?:[A-Za-z][A-Za-z0-9-]{0,30}/?>|[A-Za-z]{
 ANGLE_BEFORE = re.compile(r"(?<![^\s>])<[/!]?[A-Za-z][A-Za-z0-9-]{0,30}[ /]{0,2}$")
 OPERAND_BEFORE = re.compile(r"(?:[0-9)%]|(?<![A-Za-z])[A-Za-z])[ ]$|[0-9)%°]$")
 FACTOR_BEFORE = re.compile(r"(?:[0-9)%°]|(?<![A-Za-z])[A-Za-z])[ ]?$")
+FORMULA = re.compile(r"\$\$|\$[A-Za-z\\({^_-][^$\n]{0,200}\$")
 OPERATOR_BEFORE = re.compile(r"[=<>(+*/×÷^≤≥≈][ ]?$")
 EXPONENT = re.compile(
     rf"({NUMBER})(?:[ ]?[x×·*][ ]?10(?:\^([-−+]?[0-9]{{1,3}})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))|[eE]([-+]?[0-9]{{1,3}}))(?![0-9A-Za-z])"
@@ -133,6 +134,10 @@ def named_sign(source: Source, at: int) -> Hit | None:
         return Hit(match.end(), " ".join(said), "sign")
     if ANGLE.match(text, at) or (text[at] == ">" and ANGLE_BEFORE.search(text, max(0, at - 40), at)):
         return Hit(at + 1, "", "bracket")
+    if text[at] == "$" and ((at and not text[at - 1].isspace()) or FORMULA.match(text, at)):
+        return Hit(at + 1 + text.startswith("$", at + 1), "", "symbol")
+    if text.startswith("<-", at) and text[at + 2 : at + 3].isdigit():
+        return Hit(at + 1, SIGNS["<"], "math")
     if match := MULTI.match(text, at):
         said_sign = SEVERAL[match.group()]
         return Hit(match.end(), said_sign, "dash" if said_sign in "—…" else "math")

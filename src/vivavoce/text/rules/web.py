@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .capitals import SPELLED
 from .hit import Hit, Source
 from .initialisms import is_spelled, pronounceable, spell
 from .numbers import decimal, digits, pairs
@@ -62,6 +63,8 @@ LONGEST_PATH = 200
 def _letters(piece: str) -> str:
     if piece.isupper() and len(piece) > 1:
         return spell(piece) if is_spelled(piece) else piece.lower()
+    if piece.upper() in SPELLED:
+        return spell(piece)
     short = len(piece) < 4 or not VOWEL.search(piece)
     return spell(piece) if len(piece) > 1 and short and not pronounceable(piece) else piece
 
