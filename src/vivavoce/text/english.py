@@ -17,7 +17,7 @@ from .rules.foreign import OTHER_RUN, romanize
 from .rules.fractions import fraction
 from .rules.hit import Hit, Rule, Source
 from .rules.initialisms import ampersand, dotted_initials, is_shouted, letter_a, mixed, upper_word
-from .rules.numbers import counted, plain_number
+from .rules.numbers import UNTIDY, counted, plain_number, tidy
 from .rules.ordinals import decade, ordinal_number
 from .rules.phones import long_digits, phone, serial
 from .rules.ranges import number_range
@@ -106,7 +106,8 @@ def _said(builder: Builder, at: int, hit: Hit) -> int:
     if hit.words in ("—", "…"):
         builder.close(at, hit.end, " —" if hit.words == "—" else "…", "dash")
     elif hit.words:
-        builder.word(at, hit.end, hit.words, hit.rule, hit.ipa)
+        words = tidy(hit.words) if UNTIDY.search(hit.words) else hit.words
+        builder.word(at, hit.end, words, hit.rule, hit.ipa)
     else:
         builder.silent(at, hit.end, hit.rule)
     return hit.end

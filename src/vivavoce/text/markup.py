@@ -19,6 +19,7 @@ RUN = re.compile(r"\*+|_+|~+|`+|<{2,}|>+|\[{3,}|\]+|\\{3,}|&{3,}|!{2,}|\|+|\n+")
 QUICK = re.compile(r"[*_~`\[\]<>&\\|#\n]|^[ \t]*[-+•‣◦●▪=>0-9]|!\[")
 ESCAPED = frozenset("\\`*_{}[]()#+-.!|<>~\"$%&'/:;=?@^,")
 DEEPEST = 32
+CLOSED_WITHIN = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,6 @@ class Markup:
     def __init__(self, code_words: str = "code block") -> None:
         self.code_words = code_words
         self._fence = ""
-        self._announced = False
         self._stack: list[tuple[str, Style]] = []
         self._line_start = True
 
@@ -268,11 +268,17 @@ class _Reader:
                 del stack[len(names) - 1 - names[::-1].index(tag.name) :]
             return
         style = opened(tag, self.state.style)
+        if style.mode != self.state.style.mode and not self._closes(tag):
+            return
         if not tag.alone and style != self.state.style and len(stack) < DEEPEST:
             self._cut(at)
             stack.append((tag.name, style))
         elif not tag.alone and any(name == tag.name for name, _ in stack) and len(stack) < DEEPEST:
             stack.append((tag.name, style))
+
+    def _closes(self, tag: Tag) -> bool:
+        """Whether an element that replaces its words is closed here; otherwise it would swallow what follows."""
+        return f"</{tag.name}" in self.text[tag.end : tag.end + CLOSED_WITHIN].lower()
 
 
 def _in_path(text: str, at: int) -> bool:

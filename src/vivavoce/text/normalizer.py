@@ -104,7 +104,7 @@ class Normalizer:
             words = speak(style.value, style.language or self.language).text
             said: tuple[str, str | None] | None = (words, None)
         elif style.mode == "phoneme":
-            said = (" ".join(text.split()), style.value)
+            said = (speak(text, style.language or self.language).text, style.value)
         else:
             said = say_as(style.mode, text[start:end]) if _base(style.language or self.language) == "en" else None
         if said is None:

@@ -6,7 +6,19 @@ import re
 
 from .hit import Hit, Source
 
-__all__ = ["cardinal", "counted", "decimal", "digits", "label", "number", "ordinal", "pairs", "plain_number", "year"]
+__all__ = [
+    "UNTIDY",
+    "cardinal",
+    "counted",
+    "decimal",
+    "digits",
+    "label",
+    "ordinal",
+    "pairs",
+    "plain_number",
+    "tidy",
+    "year",
+]
 
 ONES = str.split(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -25,6 +37,8 @@ IRREGULAR = {
 }
 LONGEST = 18  # more digits than that are read one by one
 NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,12}(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}){1,6},[0-9]{3}(?![0-9])|[0-9]{1,40}(?![0-9]))(?:\.[0-9]{1,40}(?![0-9]))?"
+DIGITS = re.compile("[0-9]+")
+UNTIDY = re.compile("[0-9]|  |^ | $")
 PLAIN = re.compile(rf"{NUMBER}|\.[0-9]{{1,40}}(?![0-9])")
 COUNT = re.compile(r"([0-9]{1,3}(?:,[0-9]{3}){0,4})[ ]([a-z]{2,30})(?![A-Za-z0-9./°'’²³^-])")
 # What may follow a number and be more than a thing that is counted: units, scales, halves of the day.
@@ -177,6 +191,6 @@ def _is_year(text: str, start: int, end: int, value: int) -> bool:
     return 1500 <= value <= 2099
 
 
-def number(text: str) -> str:
-    """The words of a number as matched by `NUMBER`."""
-    return decimal(text)
+def tidy(words: str) -> str:
+    """Digits that stand inside something unreadable are said, too, and no two spaces follow each other."""
+    return " ".join(DIGITS.sub(lambda match: f" {label(match.group())} ", words).split())

@@ -77,7 +77,7 @@ def _name(text: str, hyphen: str = "dash") -> str:
     """One label of an address: words stay words, digits and marks are named."""
     said: list[str] = []
     for piece in PIECES.findall(text):
-        if piece.isdigit():
+        if piece.isdecimal() and piece.isascii():
             said.append(pairs(piece) if len(piece) < 5 else digits(piece))
         elif piece.isalpha() and piece.isascii():
             said.append(_letters(piece))
