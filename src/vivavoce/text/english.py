@@ -32,12 +32,14 @@ __all__ = ["read_english"]
 
 LETTERS = "a-zß-öø-ÿ\u0101-\u024f\u1e00-\u1eff"
 PLAIN = re.compile(
-    rf"[ ]*+((?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A(?=[ ][a-z])|(?<![A-Za-z] )I(?=[ ][a-z])|I['’](?:m|d|ll|ve)))(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)"
+    rf"[ ]*+((?:[A-ZÀ-ÖØ-Þ]?[{LETTERS}]++(?:['’‐‑-][{LETTERS}]++)*+|A(?=[ ][a-z])|(?<![A-Za-z] )I(?=[ ][a-z])"
+    rf"|I['’](?:m|d|ll|ve)))(?=[\s,;!?)\"”]|\.(?:\s|$)|:\s|$)"
 )
 LONE_WORD = re.compile(rf"[A-Z{LETTERS}]{{2,40}}(?:['’][a-z]{{1,3}})?(?=[\s,;!?)\"”]|:\s|\.(?:\s|$)|$)")
 SPACE = re.compile(r"\s+")
 MONTHS = str.split(
-    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november december"
+    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september "
+    "october november december"
 )
 DAYS = str.split("mon tue tues wed thu thur thurs fri sat sun")
 SMALL_ROMANS = str.split("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv")
@@ -49,11 +51,12 @@ LETTER_RULES: tuple[Rule, ...] = (
 # What can be asked of letters between white space and simple punctuation; the other rules need something else in them.
 WORD_RULES: tuple[Rule, ...] = (contraction, named_date, abbreviation, money, roman, bare_rate, upper_word, word)
 DIGIT_RULES: tuple[Rule, ...] = (
-    counted, long_digits, address, phone, date, time_of_day, dotted, serial, money, power, fraction, decade, ordinal_number, measure, times,
-    number_range, compound, mixed, plain_number,
+    counted, long_digits, address, phone, date, time_of_day, dotted, serial, money, power, fraction, decade,
+    ordinal_number, measure, times, number_range, compound, mixed, plain_number,
 )  # fmt: skip
 SIGN_RULES: tuple[Rule, ...] = (
-    emoticon, phone, operator, money, measure, fraction, signed, handle, address, decade, contraction, power, slash, named_sign,
+    emoticon, phone, operator, money, measure, fraction, signed, handle, address, decade, contraction, power, slash,
+    named_sign,
 )  # fmt: skip
 PHONE_ONLY: tuple[Rule, ...] = (emoticon, phone)
 CLOSERS = {",": ",", ".": ".", "?": "?", "!": "!", ";": ";", ":": ":", ")": ")", "”": "”", "»": "”", "、": ",", "，": ",",

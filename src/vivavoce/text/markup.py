@@ -278,7 +278,7 @@ class _Reader:
 
     def _closes(self, tag: Tag) -> bool:
         """Whether an element that replaces its words is closed here; otherwise it would swallow what follows."""
-        return f"</{tag.name}" in self.text[tag.end : tag.end + CLOSED_WITHIN].lower()
+        return f"</{tag.name}>" in self.text[tag.end : tag.end + CLOSED_WITHIN].lower()
 
 
 def _in_path(text: str, at: int) -> bool:

@@ -32,6 +32,7 @@ ATTRIBUTE = re.compile(
 )
 CLOSE = re.compile(r"\s{0,8}(/)?>")
 OTHER = re.compile(r"<!--.{0,2000}?-->|<\?[^<>]{0,500}\?>|<![A-Za-z\[][^<>]{0,500}>", re.DOTALL)
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 PERCENT = re.compile(r"([+-])?([0-9]{1,4}(?:\.[0-9]{1,4})?)(%)?")
 RATES = {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.5}
 SLOWEST, FASTEST = 0.25, 4.0
@@ -112,7 +113,8 @@ def opened(tag: Tag, style: Style) -> Style:
     """The style inside an opened element."""
     values = tag.attributes
     if language := values.get("xml:lang") or (values.get("lang") if tag.name == "lang" else None):
-        style = replace(style, language=language.strip()[:35])
+        if LANGUAGE.fullmatch(language.strip()):
+            style = replace(style, language=language.strip())
     if tag.name == "prosody" and "rate" in values:
         style = replace(style, rate=max(SLOWEST, min(FASTEST, style.rate * _rate(values["rate"]))))
     elif tag.name == "voice" and values.get("name"):
@@ -145,8 +147,10 @@ def say_as(kind: str, text: str) -> tuple[str, str | None] | None:
             return spell(letters), letters_ipa(letters)
         return " ".join(_character(character) for character in letters), None
     if kind in ("digits", "digit"):
-        said = [digits(character) if character.isascii() and character.isdigit() else character for character in text]
-        return " ".join("".join(f" {piece} " for piece in said).split()), None
+        said = [
+            digits(character) if "0" <= character <= "9" else character for character in text if character.isalnum()
+        ]
+        return " ".join(said), None
     number = text.replace(",", "").replace(" ", "").strip(".")
     if kind in ("cardinal", "number", "ordinal") and number.lstrip("-").isdecimal() and len(number) <= LONGEST:
         return (ordinal if kind == "ordinal" and number[0] != "-" else cardinal)(int(number)), None
