@@ -13,6 +13,7 @@ __all__ = ["ends", "ends_plainly"]
 
 _RUN_ON_CHARS = 48
 _NAME_WORDS = 3
+_PLAIN_CHARS = 24
 _RUN_ON = re.compile(rf"\S{{0,{_RUN_ON_CHARS}}}")
 _LOWER_END = re.compile(r"[^\W\d_]*[^\W\d_A-ZÀ-Þ]")
 _FIRM = frozenset(FIRM)
@@ -30,35 +31,35 @@ def ends_plainly(text: str, start: int, at: int, rules: SentenceRules) -> int:
 
     It is an ordinary word, one stop, a space and a capital; or one CJK stop and what can be spoken.
     """
-    mark, behind = text[at], text[at + 1 : at + 2]
+    mark = text[at]
     if mark in "。！？":
-        return at + 1 if behind.isalnum() else NO
-    if behind != " " or not "A" <= text[at + 2 : at + 3] <= "Z":
+        return at + 1 if text[at + 1 : at + 2].isalnum() else NO
+    if text[at + 1 : at + 2] != " " or not "A" <= text[at + 2 : at + 3] <= "Z":
         return NO
-    word = token_before(text, start, at)
+    if mark == "?":
+        return at + 2
+    first = max(start, at - _PLAIN_CHARS)
+    word = text[text.rfind(" ", first, at) + 1 or first : at]
     key = word.lower()
-    if mark == ".":
-        plain = (
-            len(word) > 2
-            and word.isalpha()
-            and word[1:].islower()
-            and key not in rules.kinds
-            and word not in rules.kinds
-            and not (rules.consonants_abbreviate and VOWELS.isdisjoint(key))
-            and not rules.soft_dot
-        )
-    else:
-        plain = mark == "?" or (mark == "!" and key not in rules.brands)
-    return at + 2 if plain else NO
+    if not word.isalpha():
+        return NO
+    if mark == "!":
+        return NO if key in rules.brands else at + 2
+    if mark != "." or len(word) < 3 or key in rules.kinds or word in rules.kinds or not word[1:].islower():
+        return NO
+    return NO if rules.soft_dot or (rules.consonants_abbreviate and VOWELS.isdisjoint(key)) else at + 2
 
 
 def ends(stop: Stop, rules: SentenceRules) -> int:
     """Where the next sentence begins if this stop ends one, or NO, WAIT, HOLD."""
     text, after = stop.text, stop.after
     marks = text[stop.at : stop.run]
-    firm = not _FIRM.isdisjoint(marks)
+    firm = marks != "." and not _FIRM.isdisjoint(marks)
     if after == len(text):
         return after if stop.final else WAIT
+    if text[after] == " " and text[after + 1 : after + 2].isalnum():
+        verdict = _judge(stop, marks, firm, after + 1, after + 1, rules)
+        return after + 1 if verdict > 0 else verdict
     gap = GAP.match(text, after).end()  # type: ignore[union-attr]
     if gap == after and not firm and text[after] != "<":
         return _glued(stop, marks, rules)
@@ -66,10 +67,11 @@ def ends(stop: Stop, rules: SentenceRules) -> int:
     if spoken < 0 or spoken == len(text):
         return spoken
     between = text[after:spoken]
-    if len(text) - spoken < 5 and not stop.final and text[spoken].isdigit() and not _BREAK.isdisjoint(between):
-        return WAIT  # a list item may begin
-    if _EMPTY_LINE.search(between) or _begins_block(text, after, spoken):
-        return gap
+    if between != " " and not _BREAK.isdisjoint(between):
+        if len(text) - spoken < 5 and not stop.final and text[spoken].isdigit():
+            return WAIT  # a list item may begin
+        if _EMPTY_LINE.search(between) or _begins_block(text, after, spoken):
+            return gap
     verdict = _judge(stop, marks, firm, gap, spoken, rules)
     return gap if verdict > 0 else verdict
 
@@ -88,6 +90,8 @@ def _judge(stop: Stop, marks: str, firm: bool, gap: int, spoken: int, rules: Sen
     if first in DASHES and letter.islower() and (first != "-" or text[gap + 1 : gap + 2].isspace()):
         return NO
     closed = stop.after > stop.run
+    if marks == "." and not rules.soft_dot and first != ".":
+        return dot_ends(stop, spoken, rules)
     if firm:
         return _firm(stop, marks, closed, spoken)
     if not _MARKS.isdisjoint(marks):

@@ -39,6 +39,7 @@ _LEAD_CHARS = 16
 _SPACES = " \xa0\u202f"
 _NEWLINES = frozenset(BREAKS)
 _STOPS = frozenset("….!?‥‼⁇⁈⁉" + FIRM)
+_PLAIN = frozenset(".!?。！？")
 _CLOSING = frozenset("".join(PARTNERS.values()))
 # What counts in front of the first character that can be spoken.
 _LEADING = frozenset(PARTNERS) | frozenset("<`~")
@@ -65,8 +66,13 @@ class Scanner:
         self.text = ""
         self.eager = False
         self.fence = ""
+        self.restart(0)
+
+    def restart(self, start: int) -> None:
+        """Start a new text at `start`; its first sentence may end behind a clause where `eager` is set."""
         self._marker: Marker | None = None
-        self.begin(0)
+        self._candidate = self.rules.eager_candidate if self.eager else self.rules.candidate
+        self.begin(start)
 
     def begin(self, start: int) -> None:
         """Start the next sentence at `start`."""
@@ -76,7 +82,11 @@ class Scanner:
         self.at = start
         self._spoken = -1
         self._nest: tuple[tuple[str, int], ...] = ()
-        self._candidate = self.rules.eager_candidate if self.eager else self.rules.candidate
+
+    def be_patient(self) -> None:
+        """From now on end sentences only, no clauses."""
+        self.eager = False
+        self._candidate = self.rules.candidate
 
     def forget(self, chars: int) -> None:
         """Drop that many characters from the head of the text; they must lie before `start`."""
@@ -114,7 +124,12 @@ class Scanner:
         while True:
             match = self._candidate.search(text, self.at, bound)
             if match is not None:
-                verdict = self._judge(match.start(), final)
+                at = match.start()
+                if text[at] in _PLAIN and not self._nest and at > self._spoken:
+                    plain = ends_plainly(text, self.start, at, self.rules)
+                    if plain != NO:
+                        return plain
+                verdict = self._judge(at, final)
                 if verdict != NO:
                     return verdict
                 if measured != self.measured_from:
@@ -171,8 +186,6 @@ class Scanner:
 
     def _stop(self, at: int, final: bool) -> int:
         text = self.text
-        if not self._nest and (plain := ends_plainly(text, self.start, at, self.rules)) != NO:
-            return plain
         if text[at] == "." and (verdict := self._item(at, final)) != NO:
             return verdict
         if self.at > at:
@@ -184,9 +197,9 @@ class Scanner:
                 return WAIT
             if text[after + 1 : after + 2] == "»":
                 after = CLOSERS.match(text, after + 1).end()  # type: ignore[union-attr]
-        if not final and (after == len(text) or OPEN_TAIL.match(text, after)):
+        if not final and (after == len(text) or (text[after] != " " and OPEN_TAIL.match(text, after))):
             return WAIT
-        nest = self._after_closing(text[run:after])
+        nest = self._after_closing(text[run:after]) if after > run else self._nest
         while nest:
             closed = self._will_close(nest[-1], after, final)
             if closed == WAIT:

@@ -46,6 +46,8 @@ def token_before(text: str, start: int, at: int) -> str:
 
 def spoken_after(text: str, at: int, final: bool) -> int:
     """The next place that can be spoken, tags and pauses passed over; the end of a `final` text, else WAIT or HOLD."""
+    if text[at : at + 1].isalnum():
+        return at
     if not SPEAKABLE.search(text, at):
         return len(text) if final else HOLD
     spoken = LEAD.match(text, at, at + _LEAD_CHARS).end()  # type: ignore[union-attr]

@@ -55,7 +55,7 @@ class Splitter:
     def _begin_text(self) -> None:
         self._first = True
         self._scanner.eager = self.eager
-        self._scanner.begin(self._from)
+        self._scanner.restart(self._from)
 
     def feed(self, piece: str) -> list[Segment]:
         """Take the next characters; give the segments that are now certain."""
@@ -149,8 +149,9 @@ class Splitter:
 
     def _emit(self, segments: list[Segment], end: int) -> None:
         segments.append(self._segment(end))
-        self._first = False
-        self._scanner.eager = False
+        if self._first:
+            self._first = False
+            self._scanner.be_patient()
 
     def _segment(self, end: int) -> Segment:
         start, self._from = self._from, end
