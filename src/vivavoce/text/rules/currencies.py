@@ -81,7 +81,7 @@ SCALE = rf"(?:[ -]?(?P<word>{SCALE_WORDS})\b|[ ]?(?P<short>bn|tn|mn|mm|MM|[kKmMb
 BEFORE = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 PREFIXED = re.compile(
     rf"(?P<minus>[-−–])?(?P<unit>{BEFORE})[ ]?(?P<minus2>[-−])?(?P<number>{NUMBER}|\.[0-9]{{1,4}})"
-    rf"(?:(?P<first>bn|[kKmMbB])?[ ]?[-–—][ ]?(?:{BEFORE})?(?P<to>{NUMBER}))?{SCALE}"
+    rf"(?:(?P<first>bn|[kKmMbB])?(?:[-–—]|[ ][-–—][ ])(?:{BEFORE})?(?P<to>{NUMBER}))?{SCALE}"
 )
 AFTER = "|".join(re.escape(unit) for unit in (*(s for s in SYMBOLS if len(s) == 1), *CODES))
 SUFFIXED = re.compile(

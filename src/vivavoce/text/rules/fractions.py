@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 
 from .hit import Hit, Source
-from .numbers import cardinal, ordinal
+from .numbers import cardinal, decimal, ordinal
 from .units import AFTER_FRACTION, FRACTIONS, NOT_SPACED, UNITS
 
 __all__ = ["fraction", "spoken_fraction"]
 
 GLYPH = re.compile(rf"([0-9]{{1,9}})?[ ]?([{''.join(FRACTIONS)}])")
 SLASHED = re.compile(
-    r"(?:([0-9]{1,3})[ -])?([0-9]{1,2})[/⁄]([0-9]{1,3})(?:(?<=[3-9])(?:rd|th)s?|(?<=2)nds?)?(?![0-9/A-Za-z]|[.,][0-9])"
+    r"(?:([0-9]{1,3})[ -])?([0-9]{1,3})[/⁄]([0-9]{1,3})(?:(?<=[3-9])(?:rd|th)s?|(?<=2)nds?)?(?![0-9/A-Za-z]|[.,][0-9])"
 )
+MARKED = re.compile(r"([0-9]{1,3}\.[0-9]{1,2})/(5|10|20|100)(?![0-9A-Za-z/]|[.,][0-9])")
 AROUND_THE_CLOCK = re.compile(r"24/7(?:/365)?(?![0-9/])")
 SIMPLE = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 64, 100})
 
@@ -48,6 +49,8 @@ def fraction(source: Source, at: int) -> Hit | None:
 
 
 def _fraction(text: str, at: int) -> Hit | None:
+    if match := MARKED.match(text, at):
+        return Hit(match.end(), f"{decimal(match[1])} out of {cardinal(int(match[2]))}", "fraction")
     if match := AROUND_THE_CLOCK.match(text, at):
         said = "twenty-four seven" + (" three sixty-five" if match.group().endswith("365") else "")
         return Hit(match.end(), said, "fraction")
@@ -57,7 +60,7 @@ def _fraction(text: str, at: int) -> Hit | None:
     match = SLASHED.match(text, at)
     if match is None or int(match[3]) == 0:
         return None
-    if match.group() in ("9/11", "7/7"):
+    if match.group() in ("9/11", "7/7", "20/20"):
         return Hit(match.end(), f"{cardinal(int(match[2]))} {cardinal(int(match[3]))}", "fraction")
     if int(match[2]) + int(match[3]) == 100 and int(match[3]) > 9 and not match[1]:
         return Hit(match.end(), f"{cardinal(int(match[2]))} {cardinal(int(match[3]))}", "fraction")

@@ -27,11 +27,13 @@ IPA = {
     "S": "ɛs", "T": "tiː", "U": "juː", "V": "viː", "W": "dʌbəljuː", "X": "ɛks", "Y": "waɪ", "Z": "ziː",
 }  # fmt: skip
 VOWEL = re.compile("(?=[aeiouɛɑʌ])")
+VERSIONED = {"IPv4": "I P v four", "IPv6": "I P v six"}
 UPPER = re.compile(r"([A-Z]{2,30})(['’]?s|['’][dDS])?(?![A-Za-z0-9_])")
 CONTRACTED = re.compile(r"([A-Z]{1,12})['’](?:T|M|RE|VE|LL)(?![A-Za-z0-9])")
 DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.[A-Za-z]){1,8}(?![A-Za-z0-9.])")
 INITIAL = re.compile(r"([A-Z])\.(?=[  ]?[A-Z][a-z.])")
 NAME_AFTER = re.compile(r"[ ][0-9]|['’]s\b")
+OWNER = re.compile(r"['’]s(?![A-Za-z0-9])")
 CLOSES = re.compile(r"[\s\"'”’)]{0,20}$")
 AMPERSAND = re.compile(r"([A-Z]{1,3})&([A-Z]{1,3})(?![A-Za-z0-9_&])")
 ARTICLE_A = re.compile(r"A(?:[ ][\"“‘'(]?[A-Za-z0-9$€£]|['’\"”]|[-‐])")
@@ -129,6 +131,8 @@ def dotted_initials(source: Source, at: int) -> Hit | None:
     text = source.text
     if match := DOTTED.match(text, at):
         letters = match.group().replace(".", "")
+        if owner := OWNER.match(text, match.end()):
+            return Hit(owner.end(), f"{spell(letters)}'s", "initialism", letters_ipa(letters, "s"))
         if letters[-1] == "s" and letters[:-1].isupper():
             return Hit(match.end(), f"{spell(letters[:-1])} s", "plural", letters_ipa(letters[:-1], "s"))
         closes = CLOSES.match(text, match.end()) is not None
@@ -164,6 +168,8 @@ def mixed(source: Source, at: int) -> Hit | None:
     match = MIXED.match(source.text, at)
     if match is None:
         return None
+    if match.group() in VERSIONED:
+        return Hit(match.end(), VERSIONED[match.group()], "letters and digits")
     said: list[str] = []
     for piece in PIECES.findall(match.group().translate(SUBSCRIPTS)):
         if piece.isdigit():

@@ -59,6 +59,7 @@ NAMED_BEFORE = re.compile(
     r"\b(?:Boeing|Airbus|Flight|Route|Highway|Interstate|Room|Suite|Apartment|Apt\.|Area|Error|Extension|Port|HTTP)[ ]$",
     re.IGNORECASE,
 )
+ZIP_BEFORE = re.compile(r",[ ][A-Z]{2}[ ]$")
 EMERGENCY = frozenset(str.split("911 999 112 411 311 511 811 988 111 110 119 000"))
 CALL_BEFORE = re.compile(r"\b(?:call|called|dial|dialed|ring|phone|text)[ ]$", re.IGNORECASE)
 SPELLED_BEFORE = re.compile(r"\b(?:code|zip|PIN|ID|postcode|password|passcode)(?:[ ]is)?:?[ ]$", re.IGNORECASE)
@@ -173,6 +174,8 @@ def plain_number(source: Source, at: int) -> Hit | None:
     if len(text) in (3, 4) and text.isdigit() and NAMED_BEFORE.search(source.text, max(0, at - 16), at):
         return Hit(match.end(), pairs(text), "number")
     if len(text) > 3 and text.isdigit() and SPELLED_BEFORE.search(source.text, max(0, at - 16), at):
+        return Hit(match.end(), digits(text), "digits")
+    if len(text) == 5 and text.isdigit() and ZIP_BEFORE.search(source.text, max(0, at - 5), at):
         return Hit(match.end(), digits(text), "digits")
     if _emergency(source.text, at, text):
         return Hit(match.end(), digits(text), "phone")

@@ -12,6 +12,7 @@ __all__ = ["decade", "ordinal_number", "plural", "short_decade"]
 ORDINAL = re.compile(r"([0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})(?:st|nd|rd|th|ST|ND|RD|TH)(?![A-Za-z0-9])")
 SPAN = re.compile(r"([0-9]{1,3})(?:st|nd|rd|th)?[ ]?[-–—][ ]?([0-9]{1,3})(?:st|nd|rd|th)(?![0-9A-Za-z])")
 DECADE = re.compile(r"([0-9]{3}0)['’]?s(?![A-Za-z0-9])")
+DECADES = re.compile(r"([0-9]{3}0)['’]?s?[-–—]['’]?([0-9]{3}0|[1-9]0)['’]?s(?![A-Za-z0-9])")
 SHORT_DECADE = re.compile(r"['’‘]([0-9]0)s(?![A-Za-z0-9])")
 BARE_DECADE = re.compile(r"([0-9]0)['’]?s(?![A-Za-z0-9])")
 AGE_BEFORE = re.compile(r"\b(?:his|her|their|my|your|our|the|early|mid|late|and|to|in)[ -]$", re.IGNORECASE)
@@ -47,6 +48,9 @@ def short_decade(source: Source, at: int) -> Hit | None:
 def decade(source: Source, at: int) -> Hit | None:
     """`1990s` is `nineteen nineties`, `'90s` is `nineties`, `'99` is `ninety-nine`."""
     text = source.text
+    if match := DECADES.match(text, at):
+        last = plural(year(int(match[2]))) if len(match[2]) == 4 else plural(cardinal(int(match[2])))
+        return Hit(match.end(), f"{plural(year(int(match[1])))} to {last}", "range")
     if match := DECADE.match(text, at):
         return Hit(match.end(), plural(year(int(match[1]))), "decade")
     if SHORT_DECADE.match(text, at):

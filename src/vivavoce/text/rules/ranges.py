@@ -11,6 +11,10 @@ __all__ = ["number_range"]
 
 YEARS = re.compile(r"((?:1[0-9]|20)[0-9]{2})[ ]?[-–—/][ ]?((?:1[0-9]|20)[0-9]{2}|[0-9]{2})(?![0-9A-Za-z]|[-/.][0-9])")
 NUMBERS = re.compile(rf"({NUMBER})(?:-|[ ]?[–—][ ]?)({NUMBER})(?![0-9]|[-/][0-9]|[ ]?=)")
+BOOK_BEFORE = re.compile(
+    r"\b(?:Psalms?|Genesis|Gen\.?|Exodus|Isaiah|Matthew|Mark|Luke|John|Acts|Romans|Corinthians|Hebrews|James|Peter|Proverbs|"
+    r"Job|Ruth|Kings|Samuel|Revelation|Surah?|Quran)[ ]$"
+)
 RATIO = re.compile(r"([0-9]{1,4}):([0-9]{1,4})(?![0-9:])")
 
 
@@ -28,5 +32,7 @@ def number_range(source: Source, at: int) -> Hit | None:
         between = " " if match.group() in ("50-50", "60-40", "70-30", "80-20", "90-10") else " to "
         return Hit(match.end(), f"{decimal(match[1])}{between}{decimal(match[2])}", "range")
     if match := RATIO.match(text, at):
+        if BOOK_BEFORE.search(text, max(0, at - 16), at):
+            return Hit(match.end(), f"{decimal(match[1])} {decimal(match[2])}", "verse")
         return Hit(match.end(), f"{decimal(match[1])} to {decimal(match[2])}", "ratio")
     return None

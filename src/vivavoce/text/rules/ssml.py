@@ -112,9 +112,9 @@ def pause_of(tag: Tag) -> int:
 def opened(tag: Tag, style: Style) -> Style:
     """The style inside an opened element."""
     values = tag.attributes
-    if language := values.get("xml:lang") or (values.get("lang") if tag.name == "lang" else None):
-        if LANGUAGE.fullmatch(language.strip()):
-            style = replace(style, language=language.strip())
+    language = values.get("xml:lang") or (values.get("lang", "") if tag.name == "lang" else "")
+    if LANGUAGE.fullmatch(language.strip()):
+        style = replace(style, language=language.strip())
     if tag.name == "prosody" and "rate" in values:
         style = replace(style, rate=max(SLOWEST, min(FASTEST, style.rate * _rate(values["rate"]))))
     elif tag.name == "voice" and values.get("name"):

@@ -64,13 +64,15 @@ NAMES = "|".join(re.escape(name).replace("\\ ", "[ ]") for name in sorted(UNITS,
 RATES = "|".join(re.escape(name) for name in sorted(PER, key=len, reverse=True))
 POWER = r"(?P<power>[²³]|\^[23])?"
 VALUE = rf"(?P<minus>[-−–+])?(?P<number>{NUMBER}|\.[0-9]{{1,9}})(?P<fraction>[½¼¾⅓⅔⅛⅜⅝⅞])?"
-UPPER = rf"(?:[ ]?[-–—][ ]?(?P<to>{NUMBER}))?"
+UPPER = rf"(?:(?:[-–—]|[ ][-–—][ ])(?P<to>{NUMBER}))?"
 MEASURE = re.compile(
     rf"{VALUE}{UPPER}(?P<gap>[  \u2009]|-)?(?P<unit>{NAMES}){POWER}"
     rf"(?:[ ]?/[ ]?(?P<per>{RATES})(?P<power2>[²³]|\^[23])?)?(?![A-Za-z0-9])(?:\.(?=[ ][a-z]|[,;:]))?"
 )
 AFTER_FRACTION = re.compile(rf"[ -]?(?P<unit>{NAMES})(?![A-Za-z0-9])(?:\.(?=[ ][a-z]|[,;:]))?")
-PERCENT = re.compile(rf"{VALUE}(?:[ ]?%?[ ]?[-–—][ ]?(?P<to>{NUMBER}))?[ ]?(?P<unit>%|‰|℅)(?P<point>-?pts?\b|pp\b)?")
+PERCENT = re.compile(
+    rf"{VALUE}(?:%?(?:[-–—]|[ ][-–—][ ])(?P<to>{NUMBER}))?[ ]?(?P<unit>%|‰|℅)(?P<point>-?pts?\b|pp\b)?"
+)
 DEGREES = re.compile(rf"{VALUE}{UPPER}[ ]?(?:°[ ]?(?P<scale>[CFKcf](?![A-Za-z0-9]))?|(?P<glyph>[℃℉]))")
 BARE_RATE = re.compile(
     rf"(?P<unit>{NAMES}){POWER}(?:/|[ ]per[ ])(?P<per>{RATES})(?P<power2>[²³]|\^[23])?(?![A-Za-z0-9/])"
@@ -209,7 +211,7 @@ def times(source: Source, at: int) -> Hit | None:
         return Hit(match.end(), f"{decimal(match[1])} times", "unit")
     if match := SHORT_SCALE.match(text, at):
         short = match[2] or match[3]
-        if short in "KB" and len(match[1]) == 1:
+        if (short == "K" and len(match[1]) == 1) or (short == "B" and len(match[1]) < 3 and "." not in match[1]):
             return Hit(match.end(), f"{decimal(match[1])} {short}", "number")
         return Hit(match.end(), f"{decimal(match[1])} {SCALE_NAMES[short]}", "number")
     return None
