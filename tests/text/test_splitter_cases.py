@@ -41,11 +41,16 @@ def test_pocket_tts_162_decimals_are_whole(split, text):
         "A small lemonade is $2.5 and a large one is $4 today.",
         "Version 2.0.1 of the driver costs €3.99, or £3.49.",
         "At 9.30 the 10.0.0.7 host, build v1.2.3, went down.",
+        "It opened on Tuesday May 3, 2026, at ten.",
     ],
 )
 def test_stream2sentence_2_the_eager_first_segment_cuts_no_atom(split, text):
     segments = split(text, eager=True)
-    atoms = [word.strip(".,") for word in text.split() if any(character.isdigit() for character in word)]
+    atoms = (
+        ["3, 2026"]
+        if "3, 2026" in text
+        else [word.strip(".,") for word in text.split() if any(character.isdigit() for character in word)]
+    )
     assert all(any(atom in segment.text for segment in segments) for atom in atoms)
 
 

@@ -41,7 +41,7 @@ def pieces_of(text, cuts):
 
 
 @settings(deadline=None, max_examples=250)
-@given(TEXTS, OPTIONS, st.lists(st.integers(0, 400), max_size=8))
+@given(st.one_of(TEXTS, st.text(max_size=200)), OPTIONS, st.lists(st.integers(0, 400), max_size=8))
 def test_segments_do_not_depend_on_how_the_text_arrives(text, options, cuts):
     whole = run([text], options)
     assert run(list(text), options) == whole

@@ -16,7 +16,6 @@ from .split_marks import (
     CLOSERS,
     FIRM,
     GAP,
-    NESTS,
     OPEN_TAIL,
     OPENERS,
     PARTNERS,
@@ -26,12 +25,11 @@ from .split_marks import (
     is_wide,
 )
 from .split_markup import Markup, code, tag
-from .split_stops import HOLD, NO, WAIT, Stop, spoken_after, token_before
+from .split_nest import Nest, after_closing, turn, will_close
+from .split_stops import HOLD, NO, WAIT, Stop, spoken_after
 
 __all__ = ["Scanner"]
 
-# A quotation or parenthesis keeps its sentences together up to this length; a longer or unclosed one does not.
-_NEST_CHARS = 200
 _PHRASE_CHARS = 40
 _EAGER_WORDS = 3
 _LEAD_CHARS = 16
@@ -44,6 +42,8 @@ _CLOSING = frozenset("".join(PARTNERS.values()))
 # What counts in front of the first character that can be spoken.
 _LEADING = frozenset(PARTNERS) | frozenset("<`~")
 _CLAUSES = frozenset(CLAUSE_MARKS + "—")
+_LABEL_CHARS = 4  # `viii`
+_BEFORE_LABEL = frozenset(OPENERS + BULLETS + BREAKS + " \t\xa0")
 _STYLES = re.compile(r"\.\)|[.)]")
 
 
@@ -81,7 +81,7 @@ class Scanner:
         self.over = -1
         self.at = start
         self._spoken = -1
-        self._nest: tuple[tuple[str, int], ...] = ()
+        self._nest: Nest = ()
 
     def be_patient(self) -> None:
         """From now on end sentences only, no clauses."""
@@ -172,7 +172,7 @@ class Scanner:
         if mark == "’" and at + 1 == len(text) and not final:
             return WAIT
         if mark in PARTNERS or mark in _CLOSING:
-            self._turn(mark, at)
+            self._nest = turn(self._nest, text, self.start, at)
         if self.at <= at:
             self.at = at + 1
         return NO
@@ -199,9 +199,9 @@ class Scanner:
                 after = CLOSERS.match(text, after + 1).end()  # type: ignore[union-attr]
         if not final and (after == len(text) or (text[after] != " " and OPEN_TAIL.match(text, after))):
             return WAIT
-        nest = self._after_closing(text[run:after]) if after > run else self._nest
+        nest = after_closing(self._nest, text[run:after]) if after > run else self._nest
         while nest:
-            closed = self._will_close(nest[-1], after, final)
+            closed = will_close(nest[-1], text, after, final)
             if closed == WAIT:
                 return WAIT
             if closed:
@@ -222,34 +222,21 @@ class Scanner:
         run = RUN.match(text, at)
         return run.end() if run else at + (2 if text[at] == "፡" else 1)
 
-    def _after_closing(self, closers: str) -> tuple[tuple[str, int], ...]:
-        nest = self._nest
-        for mark in closers:
-            if nest and mark in PARTNERS[nest[-1][0]]:
-                nest = nest[:-1]
-        return nest
-
-    def _will_close(self, opened: tuple[str, int], after: int, final: bool) -> int:
-        mark, place = opened
-        end = place + _NEST_CHARS
-        match = NESTS[mark].search(self.text, after, end)
-        if match:
-            if mark == "‘" and match.end() == len(self.text) and not final:
-                return WAIT
-            return match.group() in PARTNERS[mark]
-        return WAIT if len(self.text) < end and not final else 0
-
     def _item(self, at: int, final: bool) -> int:
         """Handle a stop that belongs to a list marker: `2.`, `2)`, `2.)` or `b.` among others."""
         text = self.text
-        if (at - self.start >= 4 and text[at - 4 : at].isalpha()) or not 0 < len(
-            token := token_before(text, self.start, at)
-        ) <= 3:
+        place = at
+        while place > self.start and at - place <= _LABEL_CHARS and text[place - 1].isalnum():
+            place -= 1
+        if place == at or at - place > _LABEL_CHARS:
             return NO
+        if place > self.start and text[place - 1] not in _BEFORE_LABEL:
+            return NO
+        label = text[place:at]
         style = _STYLES.match(text, at).group()  # type: ignore[union-attr]
         after = at + len(style)
-        head = at - len(token) <= self._spoken
-        marker = next_marker(token, style, self._marker, head, text, at)
+        head = place <= self._spoken
+        marker = next_marker(label, style, self._marker, head, text, at)
         if marker is None:
             return NO
         if after >= len(text):
@@ -263,9 +250,9 @@ class Scanner:
         spoken = spoken_after(text, after, final)
         if spoken < 0:
             return WAIT
-        if spoken == len(text) or not text[at - len(token) - 1].isspace() or not text[spoken].isalpha():
+        if spoken == len(text) or not text[place - 1].isspace() or not text[spoken].isalpha():
             return NO
-        return at - len(token)
+        return place
 
     # Everything else -----------------------------------------------------------------------------------------------
 
@@ -305,22 +292,11 @@ class Scanner:
         gap = GAP.match(text, after).end()  # type: ignore[union-attr]
         said = text[self.start : at]
         enough = len(said) >= 6 if said and is_wide(said[-1]) else len(said.split()) >= _EAGER_WORDS
-        if self._nest or not enough or (gap == after and text[at] not in "、，；："):
+        date = text[at - 1].isdigit() and text[gap : gap + 1].isdigit()  # `May 3, 2026`
+        if self._nest or not enough or date or (gap == after and text[at] not in "、，；："):
             self.at = at + 1
             return NO
         return self._breaks(gap, final)
-
-    def _turn(self, mark: str, at: int) -> None:
-        """Open or close a quotation or parenthesis."""
-        nest = self._nest
-        before = self.text[at - 1] if at > self.start else " "
-        if nest and mark in PARTNERS[nest[-1][0]]:
-            if mark != "’" or not self.text[at + 1 : at + 2].isalnum():
-                self._nest = nest[:-1]
-        elif mark in PARTNERS and len(nest) < 8 and (mark in "([{（「『【《〈“„«" or not before.isalnum()):
-            if mark == '"' and not (before.isspace() or before in OPENERS or before in "-–—/"):
-                return
-            self._nest = (*nest, (mark, at))
 
     def _markup(self, found: Markup, final: bool) -> int:
         if found.verdict != NO:

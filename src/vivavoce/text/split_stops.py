@@ -38,7 +38,7 @@ class Stop:
 
 def token_before(text: str, start: int, at: int) -> str:
     """The characters up to `at` since the last white space, without opening marks; at most 48."""
-    piece = text[max(start, at - 48) : at]
+    piece = text[max(start, at - 48) : max(start, at)]
     if not piece or piece[-1].isspace():
         return ""
     return piece.split()[-1].lstrip(_BEFORE)

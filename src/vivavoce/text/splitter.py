@@ -34,7 +34,7 @@ class Splitter:
     cut behind a clause, else at a space, else between two characters; never in a number, address, tag or code fence.
     With `eager`, the first segment may end behind a clause of three words.
 
-    Work is linear in the text, and memory holds one segment, or one open code fence.
+    Work is linear in the text. Memory holds one segment, or an open code fence, or a run of what cannot be spoken.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Splitter:
         self._waits_for = 0
         segments = self._advance(True)
         if self._from < len(self._scanner.text):
-            segments.append(self._segment(len(self._scanner.text)))
+            self._emit(segments, len(self._scanner.text))
             self._forget()
         self._begin_text()
         return segments
@@ -148,14 +148,12 @@ class Splitter:
         scanner.begin(end)
 
     def _emit(self, segments: list[Segment], end: int) -> None:
-        segments.append(self._segment(end))
+        text, start, base = self._scanner.text, self._from, self._base
+        segments.append(Segment(text[start:end], base + start, base + end))
+        self._from = end
         if self._first:
             self._first = False
             self._scanner.be_patient()
-
-    def _segment(self, end: int) -> Segment:
-        start, self._from = self._from, end
-        return Segment(self._scanner.text[start:end], self._base + start, self._base + end)
 
     def _forget(self) -> None:
         self._scanner.forget(self._from)
