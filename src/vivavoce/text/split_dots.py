@@ -14,6 +14,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]|[A-ZÀ-Þ]{2}(?:\.[A-ZÀ-Þ]{
 _SPACED_INITIALS = re.compile(r"(?:(?<!\w)[^\W\d_]\.[ \xa0]?)+$")
 _NUMBER = re.compile(r"\d[\d.,'’]*")
 _ROMAN = re.compile(r"[IVXLCDM]+")
+_UNITS = frozenset("CFJKLVghlmst")  # behind a number; `N`, `S`, `E` and `W` are streets there
 _APOSTROPHE = re.compile("[’']")
 VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿœ")
 
@@ -159,6 +160,6 @@ def _initial(stop: Stop, letter: str, spoken: int, rules: SentenceRules) -> int:
         before = token_before(stop.text, stop.start, stop.at - 2)
         if before and not before[:1].isupper():
             return 1
-    if letter.isascii() and _counted(stop, letter):
-        return 1  # a unit: `4.5 C`
+    if letter in _UNITS and _counted(stop, letter):
+        return 1
     return begins(stop, spoken, rules) if following.isupper() else NO
