@@ -14,7 +14,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]|[A-ZÀ-Þ]{2}(?:\.[A-ZÀ-Þ]{
 _SPACED_INITIALS = re.compile(r"(?:(?<!\w)[^\W\d_]\.[ \xa0]?)+$")
 _NUMBER = re.compile(r"\d[\d.,'’]*")
 _ROMAN = re.compile(r"[IVXLCDM]+")
-_UNITS = frozenset("CFJKLVghlmst")  # behind a number; `N`, `S`, `E` and `W` are streets there
+_UNITS = frozenset("CFJKLVghlmpst")  # behind a number; `N`, `S`, `E` and `W` are streets there
 _APOSTROPHE = re.compile("[’']")
 VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿœ")
 
