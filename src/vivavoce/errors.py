@@ -6,16 +6,21 @@ VivavoceError
 │   ├── UnknownVoice
 │   ├── UnsupportedLanguage    no engine here speaks it
 │   ├── UnsupportedFormat
-│   └── OutOfRange             a number outside its limits
-├── UnknownModel          404
-├── InputTooLarge         413
+│   ├── OutOfRange             a number outside its limits
+│   └── BadLexicon             a user's pronunciations cannot be read
 ├── Unauthorized          401
+├── Forbidden             403  a page of another site sent the request
+├── UnknownModel          404
+├── RequestTimeout        408  the request did not arrive in time
+├── InputTooLarge         413
 ├── Busy                  503  no slot in time, or draining; try again
 ├── VoiceNotInstalled     503  the voice is real, its model is not on this machine
 ├── ModelCorrupt          500  a model file is not what its checksum says
 ├── ModelUnavailable      503  no source could give the model
 ├── PredictorFailed       502  speech could not be made
-└── ConfigError           500  a setting that cannot work (the process refuses to start)
+├── ConfigError           500  a setting that cannot work (the process refuses to start)
+├── PlaybackFailed        500  speech was made here and could not be played here
+└── InternalError         500  a fault of ours that has no better name
 """
 
 from __future__ import annotations
@@ -23,15 +28,20 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "BadLexicon",
     "BadRequest",
     "Busy",
     "ConfigError",
     "EmptyInput",
+    "Forbidden",
     "InputTooLarge",
+    "InternalError",
     "ModelCorrupt",
     "ModelUnavailable",
     "OutOfRange",
+    "PlaybackFailed",
     "PredictorFailed",
+    "RequestTimeout",
     "Unauthorized",
     "UnknownModel",
     "UnknownVoice",
@@ -97,6 +107,29 @@ class OutOfRange(BadRequest):
     """A number lies outside its limits."""
 
     code = "out_of_range"
+
+
+class BadLexicon(BadRequest):
+    """The lexicon cannot be read; the message names the line or the entry."""
+
+    code = "bad_lexicon"
+
+
+class Forbidden(VivavoceError):
+    """A page of another site sent the request."""
+
+    code = "forbidden"
+    status = 403
+    close_code = 4403
+
+
+class RequestTimeout(VivavoceError):
+    """The request did not arrive in time."""
+
+    code = "request_timeout"
+    status = 408
+    close_code = 4408
+    retryable = True
 
 
 class UnknownModel(VivavoceError):
@@ -165,3 +198,13 @@ class ConfigError(VivavoceError):
     """A setting cannot work; the process refuses to start with it."""
 
     code = "bad_config"
+
+
+class InternalError(VivavoceError):
+    """Something broke that has no better name; the log has the traceback under the request's id."""
+
+
+class PlaybackFailed(VivavoceError):
+    """The sound cannot be heard on this machine; the message names what was tried."""
+
+    code = "playback_failed"

@@ -6,8 +6,8 @@ import types
 
 import pytest
 
-from vivavoce.cli.failures import PlaybackFailed
 from vivavoce.cli.speakers import Speakers, who_plays
+from vivavoce.errors import PlaybackFailed
 
 RATE_HZ = 24_000
 

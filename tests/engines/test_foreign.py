@@ -51,6 +51,14 @@ def test_a_given_pronunciation_replaces_espeaks() -> None:
     assert words[2][1] != "ʤif"
 
 
+@needs_espeak
+def test_a_pronunciation_of_several_words_is_said_once() -> None:
+    _, words = read("it", "buon giorno signora", Ipa(0, 11, "bɔnˈdʒorno"))
+    assert words[0] == ("buon", "bɔnˈdʒorno")
+    assert all(word != "giorno" or not sound for word, sound in words)
+    assert words[-1][0] == "signora" and words[-1][1]
+
+
 def test_when_espeak_joins_words_each_is_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
 
@@ -84,9 +92,9 @@ def test_espeak_that_hangs_or_fails_is_a_typed_error(monkeypatch: pytest.MonkeyP
 
 
 def test_ipa_as_people_write_it() -> None:
-    assert to_model("ˈtʃiːz") == "ˈʧiz"
-    assert to_model("ˈtʃiːz", british=True) == "ˈʧiːz"
-    assert to_model("ˈdʒɔɪ.fəl") == "ˈʤYfəl"
+    assert to_model("ˈtʃiːz") == "ʧˈiz"
+    assert to_model("ˈtʃiːz", british=True) == "ʧˈiːz"
+    assert to_model("ˈdʒɔɪ.fəl") == "ʤˈYfəl"
     assert to_model("ɡoʊ raʊnd") == "ɡO ɹWnd"
 
 

@@ -139,6 +139,35 @@ async def test_vllm_omni_5316_the_first_sentence_is_heard_while_the_text_still_a
     assert [job.phrase.text for job in predictor.jobs] == ["Certainly.", "Let us begin."]
 
 
+@pytest.mark.parametrize("said", ["Certainly. ", "One moment, please. ", "Certainly.", "好的。"])
+async def test_vllm_omni_5316_a_writer_who_pauses_is_heard_up_to_the_last_full_stop(predictor, said: str) -> None:
+    gate, heard = asyncio.Event(), []
+
+    async def pausing() -> AsyncIterator[str]:
+        yield said
+        await gate.wait()
+        yield " And here is the rest."
+
+    async with aclosing(speak_utterance(pausing(), VOICE, predictor)) as events:
+        async for event in events:
+            if isinstance(event, SegmentEnd):
+                heard.append(gate.is_set())
+                gate.set()
+    assert heard == [False, True]
+
+
+@pytest.mark.parametrize("said", ["We met Dr.", "It was in the U.S", "That makes 3.", 'He said "Stop. '])
+async def test_a_pause_behind_what_only_looks_like_an_end_waits(predictor, said: str) -> None:
+    async def pausing() -> AsyncIterator[str]:
+        yield said
+        await asyncio.sleep(0.3)
+        assert not predictor.jobs
+        yield " Lindqvist" if said.endswith("Dr.") else "5 and so on."
+
+    events = await collect(pausing(), predictor)
+    assert isinstance(events[-1], Finished)
+
+
 async def test_pocket_tts_238_leaving_in_mid_stream_stops_the_engine(scripted) -> None:
     predictor = scripted()
     stream = speak_utterance("A rather long text. " * 200, VOICE, predictor)

@@ -9,8 +9,7 @@ from typing import Any, NoReturn
 
 from fastapi import Request
 
-from ..errors import BadRequest
-from .errors import Forbidden, RequestTimeout
+from ..errors import BadRequest, Forbidden, RequestTimeout
 
 __all__ = ["read_object"]
 

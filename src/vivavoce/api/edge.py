@@ -11,8 +11,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..errors import InternalError
 from ..logs import request_id
-from .errors import InternalError, send_error
+from .errors import send_error
 
 __all__ = ["Edge"]
 

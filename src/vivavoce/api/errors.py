@@ -16,9 +16,6 @@ from starlette.types import Send
 from ..errors import BadRequest, VivavoceError
 
 __all__ = [
-    "Forbidden",
-    "InternalError",
-    "RequestTimeout",
     "body_of",
     "handle_errors",
     "reply_of",
@@ -29,27 +26,6 @@ __all__ = [
 logger = logging.getLogger("vivavoce.api")
 
 RETRY_AFTER_S = 1.0
-
-
-class InternalError(VivavoceError):
-    """Something broke that has no better name; the log has the traceback under the request's id."""
-
-
-class RequestTimeout(VivavoceError):
-    """The request did not arrive in time."""
-
-    code = "request_timeout"
-    status = 408
-    close_code = 4408
-    retryable = True
-
-
-class Forbidden(VivavoceError):
-    """A page of another site sent the request."""
-
-    code = "forbidden"
-    status = 403
-    close_code = 4403
 
 
 def type_of(status: int) -> str:

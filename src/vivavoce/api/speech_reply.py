@@ -12,9 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from ..audio import FRAME_BYTES, Encoder, encoder_for
 from ..engines.catalog import Selection
-from ..errors import Busy, InputTooLarge, VivavoceError
+from ..errors import Busy, InputTooLarge, InternalError, VivavoceError
 from ..speech import Audio, Timeline, Utterance, Word, speak_utterance
-from .errors import InternalError
 from .presence import ClientGone, Presence
 from .services import Services
 from .speech_request import SpeechOrder

@@ -9,7 +9,7 @@ import tempfile
 import wave
 from asyncio.subprocess import DEVNULL, Process
 
-from .failures import PlaybackFailed
+from ..errors import PlaybackFailed
 
 __all__ = ["AFPLAY", "PiecePlayer"]
 

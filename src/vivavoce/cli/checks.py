@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .failures import PlaybackFailed
+from ..errors import PlaybackFailed
 from .machine import package_version
 from .speakers import who_plays
 

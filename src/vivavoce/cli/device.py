@@ -7,7 +7,7 @@ import contextlib
 import threading
 from typing import Any
 
-from .failures import PlaybackFailed
+from ..errors import PlaybackFailed
 
 __all__ = ["DevicePlayer", "device_problem"]
 

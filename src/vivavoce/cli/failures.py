@@ -28,7 +28,6 @@ __all__ = [
     "NOTHING_TO_SAY",
     "NOT_INSTALLED",
     "USAGE",
-    "PlaybackFailed",
     "complain",
     "ending",
     "exit_code",
@@ -49,12 +48,6 @@ _CODES: tuple[tuple[type[VivavoceError], int], ...] = (
     (UnknownModel, USAGE),
     (ConfigError, USAGE),
 )
-
-
-class PlaybackFailed(VivavoceError):
-    """The sound cannot be heard on this machine; the message names what was tried."""
-
-    code = "playback_failed"
 
 
 def exit_code(error: VivavoceError) -> int:

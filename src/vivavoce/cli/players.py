@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..audio import wav_header
-from .failures import PlaybackFailed
+from ..errors import PlaybackFailed
 
 __all__ = ["PROGRAMS", "Player", "Program", "ProgramPlayer", "installed_programs"]
 

@@ -6,9 +6,9 @@ import asyncio
 import shutil
 from collections.abc import Iterator
 
+from ..errors import PlaybackFailed
 from .afplay import AFPLAY, PiecePlayer
 from .device import DevicePlayer, device_problem
-from .failures import PlaybackFailed
 from .players import Player, ProgramPlayer, installed_programs
 
 __all__ = ["Speakers", "who_plays"]

@@ -54,7 +54,8 @@ class ForeignReader:
             sounds = [sound for line in spoken for sound in line]
         else:
             sounds = self._one_by_one(words)
-        return [_override(phrase.ipa, word) or sound for word, sound in zip(words, sounds, strict=True)]
+        said = [(_override(phrase.ipa, word), sound) for word, sound in zip(words, sounds, strict=True)]
+        return [sound if asked is None else asked for asked, sound in said]
 
     def _one_by_one(self, words: Sequence[Word]) -> list[str]:
         """Espeak joined or split words, so each is read alone; what it breaks up even then is read in a call of its own."""
@@ -96,8 +97,9 @@ def _clean(line: str) -> str:
 
 
 def _override(overrides: Sequence[Ipa], word: Word) -> str | None:
+    """The sound asked for; it is said with the first of the words that it stands for, and the others are silent."""
     start, end, _ = word
     for ipa in overrides:
         if ipa.start <= start and end <= ipa.end:
-            return untied(ipa.symbols.strip("/[] ")) if start == ipa.start else "" or None
+            return untied(ipa.symbols.strip("/[] ")) if start == ipa.start else ""
     return None

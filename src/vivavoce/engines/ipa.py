@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["to_model", "untied"]
 
 # Longest first where one is the start of another.
@@ -28,10 +30,15 @@ _ANY = (
 )
 
 
+# People mark stress where the syllable begins, the models read it where the vowel does.
+_EARLY_STRESS = re.compile(r"([ˈˌ])([^aɑæɐeɛəɜiɪoɔuʊʌɒyøAIWYOQᵊᵻˈˌ\s]{1,4})")
+
+
 def to_model(symbols: str, *, british: bool = False) -> str:
     """Rewrite English IPA; what is already in the model's alphabet stays. Lengths are kept for British voices only."""
     for written, read in _ANY:
         symbols = symbols.replace(written, read)
+    symbols = _EARLY_STRESS.sub(r"\2\1", symbols)
     return symbols if british else symbols.replace("ː", "")
 
 

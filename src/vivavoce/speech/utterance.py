@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import aclosing, suppress
 
 from ..clock import Clock, MonotonicClock
@@ -21,6 +21,8 @@ __all__ = ["speak_utterance"]
 
 LEAD_MS = 10_000.0
 _PIECE_CHARACTERS = 2_000
+# Longer than a language model takes for a word, shorter than a listener notices.
+_WRITER_PAUSE_MS = 200.0
 
 
 async def speak_utterance(
@@ -150,20 +152,38 @@ class _Speaker:
 
 
 async def _segments(text: str | AsyncIterable[str], language: str) -> AsyncGenerator[Segment]:
-    """Segments as soon as each is certain."""
+    """Segments as soon as each is certain, or as soon as the writer pauses behind what looks like an end."""
     splitter = Splitter(language)
-    async for piece in _pieces(text):
-        for segment in splitter.feed(piece):
-            yield segment
+    if isinstance(text, str):
+        for start in range(0, len(text), _PIECE_CHARACTERS):
+            for segment in splitter.feed(text[start : start + _PIECE_CHARACTERS]):
+                yield segment
+    else:
+        async with aclosing(_pieces(text)) as pieces:
+            async for piece in pieces:
+                for segment in splitter.pause() if piece is None else splitter.feed(piece):
+                    yield segment
     for segment in splitter.flush():
         yield segment
 
 
-async def _pieces(text: str | AsyncIterable[str]) -> AsyncIterator[str]:
-    """A long text in pieces, so that the first segment never waits for the last character to be read."""
-    if isinstance(text, str):
-        for start in range(0, len(text), _PIECE_CHARACTERS):
-            yield text[start : start + _PIECE_CHARACTERS]
-        return
-    async for piece in text:
-        yield piece
+async def _pieces(text: AsyncIterable[str]) -> AsyncGenerator[str | None]:
+    """The pieces of a text that is still arriving, and None once in every pause of its writer."""
+    source = aiter(text)
+    try:
+        while True:
+            coming = asyncio.ensure_future(anext(source))
+            try:
+                done, _ = await asyncio.wait({coming}, timeout=_WRITER_PAUSE_MS / 1000)
+                if not done:
+                    yield None
+                yield await coming
+            except StopAsyncIteration:
+                return
+            finally:
+                if not coming.done():
+                    coming.cancel()
+                    await asyncio.wait({coming})
+    finally:
+        if isinstance(source, AsyncGenerator):
+            await source.aclose()

@@ -24,18 +24,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import BadRequest
+from ..errors import BadLexicon
 
-__all__ = ["BadLexicon", "Entry", "Lexicon"]
+__all__ = ["Entry", "Lexicon"]
 
 MAX_ENTRIES = 10_000
 MAX_TEXT = 200
-
-
-class BadLexicon(BadRequest):
-    """The lexicon cannot be read; the message names the line or the entry."""
-
-    code = "bad_lexicon"
 
 
 @dataclass(frozen=True, slots=True)
