@@ -117,3 +117,21 @@ def test_an_estimate_anywhere_in_a_word_marks_the_word() -> None:
     [*tracker.feed([WordTime(0, 5, 0, 10, exact=True)], 0, 0.0)]
     (word,) = tracker.feed([WordTime(6, 13, 10, 20, exact=False)], 0, 0.0)
     assert not word.exact and word.text == "50 %"
+
+
+def test_what_one_rule_took_keeps_its_brackets_and_dots() -> None:
+    source = "(Ring (555) 010-4477 at 7:45 p.m., ok?)"
+    spoken = spoken_of(
+        source,
+        ("(", "", "punctuation"),
+        ("Ring", "Ring", "plain"),
+        ("(555) 010-4477", "five five five, oh one oh, four four seven seven", "phone"),
+        ("at", "at", "plain"),
+        ("7:45 p.m.", "seven forty-five p.m.", "time"),
+        (",", ",", "punctuation"),
+        ("ok", "ok", "plain"),
+        ("?)", "?", "punctuation"),
+    )
+    assert [(w[0], source[w[1] : w[2]]) for w in told(source, spoken, engine_words(spoken.text))] == [
+        (word, word) for word in ("Ring", "(555) 010-4477", "at", "7:45 p.m.", "ok")
+    ]

@@ -21,6 +21,8 @@ class _Unit:
     end: int
     out_start: int
     out_end: int
+    kept: tuple[int, int] | None = None
+    """The stretch of the source that a rule took as a whole: nothing of it is punctuation around a word."""
     begun_ms: float | None = None
     heard_ms: float = 0.0
     exact: bool = True
@@ -79,6 +81,8 @@ def _units(source: str, spoken: Spoken) -> Iterator[_Unit]:
         glued = current is not None and not any(c.isspace() for c in source[current.end : piece.start])
         if current is not None and glued and piece.start >= current.end:
             current.end, current.out_end = piece.end, piece.out_end
+            kept = [bounds for bounds in (current.kept, piece.kept) if bounds]
+            current.kept = (kept[0][0], kept[-1][1]) if kept else None
             continue
         if current is not None:
             yield from _tidy(source, spoken, current)
@@ -103,7 +107,9 @@ def _pieces(source: str, spoken: Spoken) -> Iterator[_Unit]:
                 )
                 position += len(word)
         else:
-            yield _Unit(part.start, part.end, part.out_start, part.out_end)
+            said = any(c.isalnum() for c in part.words)
+            kept = (part.start, part.end) if said else None
+            yield _Unit(part.start, part.end, part.out_start, part.out_end, kept)
 
 
 def _verbatim(source: str, part: Part) -> bool:
@@ -117,15 +123,12 @@ def _tidy(source: str, spoken: Spoken, unit: _Unit) -> Iterator[_Unit]:
         return
     while not spoken.text[unit.out_end - 1].isalnum():
         unit.out_end -= 1
+    first, last = unit.kept or (unit.end, unit.start)
     start, end = unit.start, unit.end
-    while end > start and not _wordly(source[end - 1]):
+    while end > last and end > start and not source[end - 1].isalnum():
         end -= 1
-    while start < end and not _wordly(source[start]):
+    while start < first and start < end and not source[start].isalnum():
         start += 1
     if start < end:
         unit.start, unit.end = start, end
     yield unit
-
-
-def _wordly(character: str) -> bool:
-    return character.isalnum() or character in "$€£¥₹%°"
