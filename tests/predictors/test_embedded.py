@@ -2,7 +2,7 @@ import asyncio
 import gc
 import random
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
 import pytest
@@ -81,6 +81,66 @@ async def test_pocket_tts_238_leaving_in_mid_stream_stops_at_the_step(predictor,
     assert engine.steps == 1
     assert engine.open_runs == 0
     assert await drain(predictor, job()) == 3
+
+
+async def test_one_step_is_made_ahead_of_the_reader_and_no_more(predictor, engine) -> None:
+    chunks = predictor.synthesize(job("a b c d e f"))
+    for read, made in ((1, 1), (2, 3), (3, 4)):
+        await anext(chunks)
+        await until(lambda made=made: engine.steps == made)
+        for _ in range(50):
+            await asyncio.sleep(0.001)
+        assert engine.steps == made, read
+    assert engine.running == 0
+    assert len([chunk async for chunk in chunks]) == 3
+    assert engine.steps == 6
+    assert engine.open_runs == 0
+
+
+async def test_pocket_tts_238_leaving_while_a_step_is_made_ahead_frees_all(predictor, engine) -> None:
+    chunks = predictor.synthesize(job("a b c d e f"))
+    await anext(chunks)
+    second = asyncio.ensure_future(anext(chunks))
+    await second
+    engine.gate.clear()
+    await until(lambda: engine.steps == 3)
+    leaving = asyncio.ensure_future(chunks.aclose())
+    for _ in range(20):
+        await asyncio.sleep(0)
+    engine.gate.set()
+    await leaving
+    assert engine.steps == 3
+    assert engine.running == engine.open_runs == 0
+    assert await drain(predictor, job()) == 3
+
+
+async def test_a_failure_ahead_comes_after_the_sound_before_it(predictor, engine, caplog) -> None:
+    chunks = predictor.synthesize(job("a b fail d"))
+    assert [(await anext(chunks)).words[0].start for _ in range(2)] == [0, 1]
+    await until(lambda: engine.open_runs == 0)
+    with pytest.raises(PredictorFailed, match="no such sound"):
+        await anext(chunks)
+
+
+async def test_a_failure_ahead_of_a_reader_who_left_is_nobodys(predictor, engine, caplog) -> None:
+    chunks = predictor.synthesize(job("a b fail d"))
+    await anext(chunks)
+    await anext(chunks)
+    await until(lambda: engine.open_runs == 0)
+    await chunks.aclose()
+    del chunks
+    gc.collect()
+    await asyncio.sleep(0)
+    assert not caplog.records
+    assert await drain(predictor, job()) == 3
+
+
+async def until(true: Callable[[], bool]) -> None:
+    for _ in range(5000):
+        if true():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it never came true")
 
 
 async def test_pocket_tts_172_leaving_during_a_step_waits_for_that_step_only(predictor, engine) -> None:

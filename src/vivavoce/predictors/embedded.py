@@ -22,8 +22,8 @@ class EmbeddedPredictor:
     """Runs the engines of this process.
 
     Every step of an engine is one task of a pool of `threads` threads (as many as there are cores, unless told), so a
-    listener who reads slowly holds no thread, and several jobs take turns. Closing a generator waits for the step that
-    is running, at most; no other step starts.
+    listener who reads slowly holds no thread, and several jobs take turns. From the second chunk on, one step is made
+    ahead of the reader. Closing a generator waits for the step that is running, at most; no other step starts.
     """
 
     def __init__(self, engines: Catalog | Iterable[Engine], *, threads: int | None = None) -> None:
@@ -44,23 +44,26 @@ class EmbeddedPredictor:
     async def synthesize(self, job: Job) -> AsyncGenerator[Chunk]:
         """Speak the job. Raises PredictorFailed, VoiceNotInstalled, UnknownVoice, ModelCorrupt."""
         run = _Run(self._catalog.engine_of(job.voice), job)
+        is_first = True
+        step: Future[Chunk | None] | None = None
         try:
-            while (chunk := await self._step(run)) is not None:
+            while True:
+                step = step or self._pool.submit(run.step)
+                chunk = await asyncio.wrap_future(step)
+                if chunk is None:
+                    return
+                # The first sound leaves before more work takes its core; later ones leave while the next is made.
+                step = None if is_first else self._pool.submit(run.step)
+                is_first = False
                 yield chunk
         finally:
             run.cancelled.set()
-            if not run.over:
-                await _ended(self._closer.submit(run.close))
-
-    async def _step(self, run: _Run) -> Chunk | None:
-        step = self._pool.submit(run.step)
-        try:
-            return await asyncio.wrap_future(step)
-        except asyncio.CancelledError:
-            run.cancelled.set()
-            if not step.cancel():
-                await _ended(step)
-            raise
+            try:
+                if step is not None and not step.cancel():
+                    await _ended(step)
+            finally:
+                if not run.over:
+                    await _ended(self._closer.submit(run.close))
 
     def close(self) -> None:
         """Let the threads go once their steps are done; no job may follow."""
@@ -119,12 +122,12 @@ async def _ended(work: Future[Any]) -> None:
     """Wait for work in a thread to end, however often this task is cancelled meanwhile."""
     cancelled = False
     waiting = asyncio.wrap_future(work)
-    while not work.done():
+    while not waiting.done():
         try:
             await asyncio.wait([waiting])
         except asyncio.CancelledError:
             cancelled = True
-    if waiting.done() and not waiting.cancelled():
+    if not waiting.cancelled():
         waiting.exception()
     if cancelled:
         raise asyncio.CancelledError
