@@ -1,11 +1,12 @@
 import itertools
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vivavoce.engines.vocoder import BINS, HOP, NoisePool, Vocoder
+from vivavoce.engines.vocoder import BINS, HOP, NoisePool, Vocoder, _rfft
 
 
 def spectra(frames: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -62,3 +63,16 @@ def test_noise_is_white_and_the_same_for_a_seed() -> None:
     assert abs(noise.mean()) < 0.02
     np.testing.assert_array_equal(noise, NoisePool(3)(2000))
     assert not np.array_equal(noise, NoisePool(4)(2000))
+
+
+def test_single_precision_from_spectrum_to_sound_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.fft", None)
+    five, pitch, noise = spectra(200, 5)
+    vocoder = Vocoder(pitch, lambda frames: noise[:frames])
+    harmonics = vocoder._harmonics(0, 200)
+    assert harmonics.dtype == np.complex64
+    assert harmonics.shape == (200, BINS)
+    frames = np.random.default_rng(1).standard_normal((200, 1200), dtype=np.float32)
+    np.testing.assert_allclose(_rfft(frames), np.fft.rfft(frames.astype(np.float64), axis=1), atol=1e-3)
+    assert Vocoder(pitch, lambda frames: noise[:frames]).push(five).dtype == np.float32
