@@ -182,6 +182,50 @@ def test_a_voice_that_is_not_here_is_never_another(catalog: Catalog, engines: di
     assert catalog.resolve(None, None, "en-GB").voice.name == "heart"
 
 
+class Clock:
+    """Time that only moves when told."""
+
+    ms = 0.0
+
+    def now_ms(self) -> float:
+        return self.ms
+
+
+def test_the_disk_is_not_asked_again_for_every_sentence(engines: dict[str, Fake]) -> None:
+    asked: list[str] = []
+    kokoro, clock = engines["kokoro"], Clock()
+    kokoro.ready_voices = lambda: asked.append("") or VOICES
+    catalog = Catalog(engines.values(), clock)
+    for _ in range(50):
+        assert catalog.resolve("nova", "tts-1", None).voice.name == "af_nova"
+        assert catalog.resolve(None, "kokoro", "it").voice.language == "it"
+    assert len(asked) == 2
+    clock.ms += 1001
+    catalog.resolve("nova", "tts-1", None)
+    assert len(asked) == 3
+
+
+def test_a_voice_that_was_pulled_meanwhile_speaks_at_once_and_one_that_left_is_told(engines: dict[str, Fake]) -> None:
+    clock = Clock()
+    catalog = Catalog(engines.values(), clock)
+    engines["kokoro"].ready = False
+    for _ in range(2):
+        with pytest.raises(VoiceNotInstalled):
+            catalog.resolve("am_puck", None, None)
+    engines["kokoro"].ready = True
+    assert catalog.resolve("am_puck", None, None).voice.name == "am_puck"
+    engines["kokoro"].ready = False
+    clock.ms += 1001
+    with pytest.raises(VoiceNotInstalled):
+        catalog.resolve("am_puck", None, None)
+
+
+def test_names_in_every_spelling_do_not_pile_up(catalog: Catalog) -> None:
+    for index in range(2000):
+        assert catalog.resolve("heart" + " " * index, None, None).voice.name == "heart"
+    assert len(catalog._known) <= 256
+
+
 def test_listing_tells_what_is_here_and_how_to_get_the_rest(catalog: Catalog, engines: dict[str, Fake]) -> None:
     engines["kokoro"].ready = False
     entries = {entry.name: entry for entry in catalog.voices()}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..clock import Clock, MonotonicClock
 from ..errors import UnknownModel, UnknownVoice, UnsupportedLanguage, VoiceNotInstalled
 from .aliases import ANY_MODEL, KOKORO_LANGUAGES, MODEL_ALIASES, VOICE_ALIASES, VOICE_ALIASES_OF
 from .base import Engine, Voice
@@ -14,6 +15,7 @@ from .base import Engine, Voice
 __all__ = ["Catalog", "ModelEntry", "Selection", "VoiceEntry", "default_catalog"]
 
 _LISTED_MAX = 8
+_KNOWN_MAX, _KNOWN_MS = 256, 1000.0
 # OpenAI also names its models with the day of their snapshot.
 _DATE = re.compile(r"-\d{4}(-\d{2}-\d{2})?$")
 
@@ -54,8 +56,10 @@ class ModelEntry:
 class Catalog:
     """Every engine of this process, in order of preference."""
 
-    def __init__(self, engines: Iterable[Engine]) -> None:
+    def __init__(self, engines: Iterable[Engine], clock: Clock | None = None) -> None:
         self.engines: tuple[Engine, ...] = tuple(engines)
+        self._clock = clock or MonotonicClock()
+        self._known: dict[tuple[str | None, str | None, str | None], tuple[Selection, float]] = {}
 
     def engine_of(self, voice: str) -> Engine:
         """The engine that has the voice of that exact name. Raises UnknownVoice."""
@@ -69,8 +73,19 @@ class Catalog:
 
         Names are those of voices, of OpenAI's voices and of models, in any case. Without a voice it is the best one
         that is ready for the language, without a language the voice's own. Raises UnknownModel, UnknownVoice,
-        UnsupportedLanguage, VoiceNotInstalled.
+        UnsupportedLanguage, VoiceNotInstalled. An answer holds for a second before the disk is asked again; an error is
+        never kept, so that a voice that was just pulled speaks at once.
         """
+        asked, now_ms = (voice, model, language), self._clock.now_ms()
+        selection, until_ms = self._known.get(asked, (None, now_ms))
+        if selection is None or until_ms <= now_ms:
+            selection = self._resolved(voice, model, language)
+            if len(self._known) >= _KNOWN_MAX:
+                self._known.clear()
+            self._known[asked] = selection, now_ms + _KNOWN_MS
+        return selection
+
+    def _resolved(self, voice: str | None, model: str | None, language: str | None) -> Selection:
         engines = self._engines_for(model)
         tag = _tag(language)
         if not voice or not voice.strip():
