@@ -29,6 +29,7 @@ from .english import HOW_TO_INSTALL, EnglishReader, package_assets
 from .graph import cut
 from .joins import Clause, joined
 from .reading import Reading, word_times
+from .rests import Plan, with_rests
 from .session import open_session
 from .vocoder import HOP, NoisePool, Vocoder
 
@@ -154,14 +155,16 @@ class Hibari:
         features, f0, durations = model.planner.run(
             [_FEATURES, _F0, _DURATIONS], {"ids": ids, "speed": np.array([speed], np.float32)}
         )
-        ends = np.cumsum(np.rint(durations).astype(np.int64)) * _FRAMES_PER_STEP
+        plan = Plan(features, f0[0], np.rint(durations).astype(np.int64).reshape(-1))
+        plan = with_rests(plan, reading.symbols, speed, _FRAMES_PER_STEP * _FRAME_MS)
+        ends = np.cumsum(plan.steps) * _FRAMES_PER_STEP
         aligner = WordAligner(word_times(reading, (ends * _FRAME_MS).tolist()), self.rate_hz)
-        vocoder = Vocoder(f0[0], NoisePool(zlib.crc32(reading.symbols.encode())))
+        vocoder = Vocoder(plan.f0_hz, NoisePool(zlib.crc32(reading.symbols.encode())))
         word_ends = [int(ends[word.last]) for word in reading.words]
         for first, last in _pieces(int(ends[0]), word_ends, vocoder.frames):
             if cancelled():
                 return
-            samples = np.clip(vocoder.push(_decode(model, features, first, last)), -1, 1)
+            samples = np.clip(vocoder.push(_decode(model, plan.features, first, last)), -1, 1)
             yield Chunk(samples, aligner.follow(samples, last=last == vocoder.frames))
 
 
