@@ -75,3 +75,13 @@ def test_a_key_file_without_keys_is_refused(tmp_path, content):
         file.write_bytes(content)
     with pytest.raises(ConfigError, match="VIVAVOCE_API_KEYS_FILE"):
         Settings.load(api_keys_file=file).keys()
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "клюв", "bell\x07", "emoji🔑"])
+def test_a_key_that_not_every_client_can_send_is_refused(key, tmp_path):
+    with pytest.raises(ConfigError, match="ASCII"):
+        Settings(api_keys=key).keys()
+    listed = tmp_path / "keys"
+    listed.write_text(f"good\n{key}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="ASCII"):
+        Settings(api_keys_file=listed).keys()

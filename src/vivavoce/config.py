@@ -39,7 +39,7 @@ class Settings(BaseSettings):
     default_voice: str = Field(default="alloy", min_length=1)
     lexicon: Path | None = None
     """A TOML lexicon for every utterance."""
-    cache_mb: float = Field(default=64.0, ge=0)
+    cache_mb: float = Field(default=32.0, ge=0)
     """Memory for phrases spoken before; 0 switches the cache off."""
 
     max_input_chars: int = Field(default=100_000, ge=1)
@@ -49,7 +49,7 @@ class Settings(BaseSettings):
 
     slots: int | None = Field(default=None, ge=1)
     """Phrases made at the same time; None leaves it to the predictor."""
-    max_streams: int = Field(default=32, ge=1)
+    max_streams: int = Field(default=64, ge=1)
     """Utterances spoken at the same time."""
     queue_limit: int = Field(default=64, ge=0)
     """Utterances that may wait for their turn."""
@@ -107,7 +107,9 @@ class Settings(BaseSettings):
             if not found:
                 raise ConfigError("VIVAVOCE_API_KEYS_FILE holds no key")
             keys += found
-        return tuple(key.encode() for key in keys)
+        if not all(key.isascii() and key.isprintable() for key in keys):
+            raise ConfigError("a key may hold printable ASCII only: not every client can send other characters")
+        return tuple(key.encode("ascii") for key in keys)
 
     def check_bind(self) -> None:
         """Refuse to serve strangers by accident. Raises ConfigError."""

@@ -202,3 +202,15 @@ async def test_one_connection_serves_one_request_after_the_other(app, running, w
             status, headers = await raw.head()
             await raw.reader.readexactly(int(headers["content-length"]))
             assert status == (400 if fields.get("input") == "" else 200)
+
+
+async def test_leaving_with_the_request_half_sent_is_counted_once(app, running, wire, until, sample):
+    async with running(app) as port, wire(port) as raw:
+        raw.writer.write(
+            b"POST /v1/audio/speech HTTP/1.1\r\nHost: d\r\nContent-Length: 400\r\n\r\n" + b'{"input": "Half'
+        )
+        await raw.writer.drain()
+        await asyncio.sleep(0.05)
+        raw.leave()
+        await until(lambda: sample(app, "tts_utterances_total", door="openai", outcome="client_gone") == 1)
+    assert sample(app, "tts_utterances_total", door="openai", outcome="error") == 0

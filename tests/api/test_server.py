@@ -113,3 +113,29 @@ class wire_later:
 
     async def __aexit__(self, *error):
         await self.context.__aexit__(*error)
+
+
+@pytest.mark.parametrize(
+    ("fields", "hold_at"), [({"response_format": "pcm"}, 1), ({"stream": False}, 0), ({"stream_format": "sse"}, 1)]
+)
+async def test_when_the_time_to_finish_ends_a_reply_breaks_off_and_nothing_is_said_to_have_crashed(
+    app, predictor, running, wire, until, caplog, sample, fields, hold_at
+):
+    predictor.hold_at = hold_at
+    predictor.chunk_ms = 500.0
+    async with wire_later(wire) as connect:
+        async with running(app) as port:
+            raw = await connect(port)
+            await raw.post({"input": "This will never be finished in time.", **fields})
+            if hold_at:
+                assert (await raw.head())[0] == 200
+            await until(lambda: predictor.active)
+            app.state.services.turns.draining = True
+        if not hold_at:
+            assert (await raw.head())[0] == 503
+            assert json.loads(await raw.reader.read())["error"]["code"] == "busy"
+        else:
+            assert not (await raw.reader.read()).endswith(b"0\r\n\r\n")
+    assert sample(app, "tts_utterances_total", door="openai", outcome="cancelled") == 1
+    assert "Exception in ASGI application" not in caplog.text
+    assert "Traceback" not in caplog.text

@@ -13,6 +13,7 @@ import pytest
 from vivavoce.errors import ModelCorrupt, PredictorFailed, VoiceNotInstalled
 
 URL = "/v1/audio/speech"
+OUTCOMES = ("ok", "cancelled", "client_gone", "shed", "error")
 FORMATS = {
     "mp3": "audio/mpeg",
     "opus": "audio/ogg; codecs=opus",
@@ -194,6 +195,25 @@ async def test_what_cannot_be_is_refused_in_the_envelope(client, predictor, fiel
     assert (error["code"], error["param"]) == (code, param)
     assert error["message"]
     assert predictor.jobs == []
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"{", "invalid_request"),
+        (b"[]", "invalid_request"),
+        (json.dumps(ask("...")).encode(), "empty_input"),
+        (json.dumps(ask(voice="nobody")).encode(), "unknown_voice"),
+        (json.dumps(ask(voice="ghost")).encode(), "voice_not_installed"),
+        (json.dumps(ask("w" * 1_100_000)).encode(), "input_too_large"),
+    ],
+)
+async def test_ray_64077_a_refused_request_is_counted_once_with_its_code(client, app, sample, content, code):
+    await client.post(URL, content=content)
+    await client.post(URL, json=ask())
+    outcomes = {name: sample(app, "tts_utterances_total", door="openai", outcome=name) for name in OUTCOMES}
+    assert outcomes == {"ok": 1, "error": 1, "cancelled": 0, "client_gone": 0, "shed": 0}
+    assert sample(app, "tts_errors_total", door="openai", code=code) == 1
 
 
 async def test_a_voice_that_is_not_here_says_how_to_get_it(client):

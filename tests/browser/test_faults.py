@@ -99,6 +99,7 @@ def test_a_key_is_asked_for_kept_in_this_tab_only_and_tried_again(open_stage, st
     key.fill("wrong")
     key.press("Enter")
     expect(stage.page.locator("#health")).to_have_text("Needs a key")
+    expect(stage.page.locator("#error")).to_have_text("This server does not know that API key.")
     expect(key).to_be_focused()
     key.fill("sesame")
     key.press("Enter")

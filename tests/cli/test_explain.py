@@ -1,6 +1,9 @@
 """`vivavoce explain` shows what would be said, and why."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -83,3 +86,16 @@ def test_odd_characters_never_reach_the_terminal(explain, text):
     assert done.returncode == 0, done.stderr
     assert b"\x1b" not in done.stdout
     assert b"\x00" not in done.stdout
+
+
+def test_an_argument_that_the_locale_could_not_read_is_read_as_utf8():
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "vivavoce", "explain", "--json", "Straße"]
+    shown = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert json.loads(shown.stdout)["segments"][0]["text"] == "Straße"
+
+
+def test_a_closed_standard_output_is_no_internal_error():
+    command = f'exec "{sys.executable}" -m vivavoce explain "Five." >&-'
+    shown = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stderr) == (0, "")

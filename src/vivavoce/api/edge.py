@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
@@ -11,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..errors import InternalError
+from ..errors import Busy, InternalError
 from ..logs import request_id
 from .errors import send_error
 
@@ -55,6 +56,12 @@ class Edge:
 
         try:
             await self.app(scope, receive, tell)
+        except asyncio.CancelledError:
+            if not _draining(scope):
+                raise
+            # The time to finish is over. A reply under way breaks off; one that has not begun is refused like the rest.
+            if not status:
+                await send_error(tell, Busy("The server is shutting down."))
         except ClientDisconnect:
             logger.debug("client left before its request was whole")
         except Exception:
@@ -66,6 +73,10 @@ class Edge:
             fields = {"method": scope["method"], "path": _path(scope), "status": status, "ms": took_ms}
             logger.log(_level(scope), "request" if complete else "request cut short", extra=fields)
             request_id.reset(token)
+
+
+def _draining(scope: Scope) -> bool:
+    return bool(scope["app"].state.services.turns.draining)
 
 
 def _level(scope: Scope) -> int:

@@ -6,13 +6,15 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import InputTooLarge
-from .errors import send_error
 
 __all__ = ["BodyLimit"]
 
 
 class BodyLimit:
-    """Middleware: refuses a body over `limit_bytes`, by its declared length before any of it is read, else as it comes."""
+    """Middleware: whoever reads a body over `limit_bytes` gets InputTooLarge.
+
+    A body that declares its length is refused before any of it is read, another as it comes.
+    """
 
     def __init__(self, app: ASGIApp, limit_bytes: int) -> None:
         self.app = app
@@ -24,13 +26,13 @@ class BodyLimit:
             await self.app(scope, receive, send)
             return
         declared = Headers(scope=scope).get("content-length", "")
-        if declared.isascii() and declared.isdigit() and int(declared[:20]) > self.limit_bytes:
-            await send_error(send, self._too_large())
-            return
+        over = declared.isascii() and declared.isdigit() and int(declared[:20]) > self.limit_bytes
         seen_bytes = 0
 
         async def counted() -> Message:
             nonlocal seen_bytes
+            if over:
+                raise self._too_large()
             message = await receive()
             if message["type"] == "http.request":
                 seen_bytes += len(message.get("body", b""))

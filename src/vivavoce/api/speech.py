@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+import asyncio
 
-from ..errors import EmptyInput
+from fastapi import APIRouter, Request, Response
+from starlette.requests import ClientDisconnect
+
+from ..errors import EmptyInput, InternalError, VivavoceError
 from ..speech import Timeline
 from ..text import Lexicon, speak
 from .body import read_object
-from .services import services_of
+from .services import Services, services_of
 from .speech_reply import DOOR, SpeechReply
 from .speech_request import SpeechRequest, parse_order
 
@@ -27,9 +30,31 @@ router = APIRouter()
     },
 )
 async def create_speech(request: Request) -> Response:
-    """Speak a text."""
+    """Speak a text. Every request is counted once, with its outcome, also one that is refused."""
     services = services_of(request)
     timeline = Timeline(services.clock.now_ms())
+    outcome, code = "error", InternalError.code
+    try:
+        reply = await _understand(request, services, timeline)
+    except ClientDisconnect:
+        outcome, code = "client_gone", ""
+        raise
+    except asyncio.CancelledError:
+        outcome, code = "cancelled", ""
+        raise
+    except VivavoceError as error:
+        code = error.code
+        raise
+    else:
+        outcome = ""
+    finally:
+        if outcome:
+            services.metrics.ended(DOOR, outcome, timeline, code)
+    return reply
+
+
+async def _understand(request: Request, services: Services, timeline: Timeline) -> SpeechReply:
+    """What the request asks for, as a reply that will count itself. Raises what is wrong with the request."""
     body = await read_object(request, services.settings.body_timeout_s)
     order = parse_order(body, services.settings.max_input_chars)
     selection = services.select(order.voice, order.model, order.language)

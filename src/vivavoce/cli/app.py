@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import Annotated, Any
 
@@ -78,6 +79,9 @@ app.add_typer(models.app, name="models")
 
 def run() -> None:
     """Run the command that the process was started with."""
+    # Whoever closed a stream (`>&-`) wants nothing from it.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show a character shows a question mark; it is no reason to fail.
         sys.stdout.reconfigure(errors="replace")

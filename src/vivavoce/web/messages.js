@@ -5,6 +5,7 @@ const SENTENCES = {
   busy: "The server is busy speaking for others.",
   empty_input: "There is nothing to say in this text.",
   invalid_api_key: "This server asks for an API key.",
+  wrong_api_key: "This server does not know that API key.",
 };
 
 /** @param {import("./api.js").ApiError} error @returns {string} */
