@@ -50,12 +50,36 @@ def test_sound_never_runs_dry_where_the_clauses_allow_it(sizes: list[int], work_
     for piece in pieces[1:]:
         single_clause = "," not in piece[:-1]
         assert single_clause or len(piece) * pace.work_s <= ahead_s + 1e-9
-        ahead_s += len(piece) * (pace.sound_s - pace.work_s)
+        ahead_s += len(piece) * pace.sound_s - pace.takes_s(len(piece))
 
 
 def test_the_pace_is_learned() -> None:
     pace = Pace(work_s=0.01, sound_s=0.06)
     for _ in range(20):
-        pace.learn(50, work_s=2.0, sound_s=2.5)
+        pace.learn(42, work_s=2.0, sound_s=2.1)
     assert pace.work_s == pytest.approx(0.04, rel=0.02)
     assert pace.sound_s == pytest.approx(0.05, rel=0.02)
+
+
+def test_a_first_piece_that_lasts_long_enough_is_not_held_back() -> None:
+    assert Pace(work_s=0.01).hold_s(work_s=0.3, sound_s=1.5, following=45, total=70) == 0
+
+
+def test_sound_is_held_back_until_it_lasts_for_the_next_piece() -> None:
+    pace = Pace(work_s=0.025)
+    hold_s = pace.hold_s(work_s=0.5, sound_s=1.0, following=42, total=70)
+    assert 0 < hold_s < pace.takes_s(42)
+    assert hold_s + 1.0 >= pace.takes_s(42)
+    assert pace.hold_s(work_s=0.5, sound_s=1.2, following=42, total=70) < hold_s
+
+
+@given(st.floats(0.002, 0.2), st.integers(10, 60), st.integers(10, 200), st.floats(0.2, 4))
+def test_the_first_sound_leaves_within_half_of_the_wholes_time(
+    work_s: float, first: int, following: int, sound_s: float
+) -> None:
+    pace = Pace(work_s=work_s)
+    total = first + following
+    made_s = pace.takes_s(first)
+    hold_s = pace.hold_s(made_s, sound_s, following, total)
+    assert hold_s >= 0
+    assert made_s + hold_s <= max(made_s, 0.5 * pace.takes_s(total) + 1e-9)

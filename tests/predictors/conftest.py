@@ -27,6 +27,8 @@ class Scripted:
         self.most_running = 0
         self.open_runs = 0
         self.steps = 0
+        self.hold_ms = 0.0
+        self.hold_from: int | None = None
         self.threads: set[str] = set()
         self._lock = threading.Lock()
 
@@ -53,6 +55,8 @@ class Scripted:
                     self.steps += 1
                     self.most_running = max(self.most_running, self.running)
                     self.threads.add(threading.current_thread().name)
+                if index == self.hold_from:
+                    self.gate.clear()
                 self.entered.set()
                 self.gate.wait(10)
                 with self._lock:
@@ -60,7 +64,9 @@ class Scripted:
                 if word == "fail":
                     raise ValueError("no such sound")
                 yield Chunk(
-                    np.full(240, 0.1, np.float32), (WordTime(index, index + 1, 10.0 * index, 10.0 * index + 10),)
+                    np.full(240, 0.1, np.float32),
+                    (WordTime(index, index + 1, 10.0 * index, 10.0 * index + 10),),
+                    0.0 if index else self.hold_ms,
                 )
         finally:
             self.open_runs -= 1

@@ -135,6 +135,51 @@ async def test_a_failure_ahead_of_a_reader_who_left_is_nobodys(predictor, engine
     assert await drain(predictor, job()) == 3
 
 
+async def test_a_chunk_that_is_to_be_held_leaves_when_the_next_one_is_there(predictor, engine) -> None:
+    engine.hold_ms = 1e7
+    chunks = predictor.synthesize(job("a b c"))
+    assert (await anext(chunks)).words[0].start == 0
+    assert engine.steps >= 2
+    assert [chunk.words[0].start async for chunk in chunks] == [1, 2]
+    assert engine.open_runs == 0
+
+
+async def test_a_chunk_is_held_no_longer_than_it_says(predictor, engine) -> None:
+    engine.hold_ms = 1.0
+    engine.hold_from = 1
+    chunks = predictor.synthesize(job("a b c"))
+    assert (await anext(chunks)).words[0].start == 0
+    assert engine.running == 1
+    engine.gate.set()
+    assert [chunk.words[0].start async for chunk in chunks] == [1, 2]
+
+
+async def test_leaving_while_a_chunk_is_held_frees_all(predictor, engine) -> None:
+    engine.hold_ms = 1e7
+    engine.hold_from = 1
+    first = asyncio.ensure_future(drain(predictor, job("a b c d")))
+    await until(lambda: engine.steps == 2)
+    first.cancel()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not first.done()
+    engine.gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert engine.steps == 2
+    assert engine.running == engine.open_runs == 0
+
+
+async def test_a_failure_while_a_chunk_is_held_comes_after_it(predictor, engine, caplog) -> None:
+    engine.hold_ms = 1e7
+    chunks = predictor.synthesize(job("a fail c"))
+    assert (await anext(chunks)).words[0].start == 0
+    with pytest.raises(PredictorFailed, match="no such sound"):
+        await anext(chunks)
+    assert not caplog.records
+    assert engine.open_runs == 0
+
+
 async def until(true: Callable[[], bool]) -> None:
     for _ in range(5000):
         if true():

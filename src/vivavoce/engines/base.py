@@ -60,11 +60,13 @@ class WordTime:
 class Chunk:
     """A piece of speech: mono float32 samples in [-1, 1] at the engine's rate, and words whose times are now known.
 
-    Words arrive in order, each once, no later than the chunk in which the word ends.
+    Words arrive in order, each once, no later than the chunk in which the word ends. A listener who gets the chunk
+    `hold_ms` after it was made, while the next one is being made, will not run dry before that comes.
     """
 
     samples: Samples
     words: tuple[WordTime, ...] = ()
+    hold_ms: float = 0.0
 
 
 class Engine(Protocol):

@@ -24,7 +24,7 @@ from ..errors import ModelCorrupt, UnknownVoice, VoiceNotInstalled
 from ..models import MODELS
 from .align import WordAligner
 from .base import Chunk, Phrase, Voice
-from .clauses import with_last
+from .clauses import with_next
 from .english import HOW_TO_INSTALL, EnglishReader, package_assets
 from .graph import cut
 from .joins import Clause, joined
@@ -132,23 +132,27 @@ class Hibari:
         reading = self._reader.read(phrase).keep(model.ids)
         if reading.silent:
             return
-        pieces = list(with_last(reading.pieces(_SYMBOLS_MAX)))
+        pieces = list(with_next(reading.pieces(_SYMBOLS_MAX)))
         if len(pieces) == 1:
             yield from self._speak(model, pieces[0][0], speed, cancelled)
         else:
             yield from joined(self._clauses(model, pieces, speed, cancelled), self.rate_hz, speed)
 
     def _clauses(
-        self, model: _Model, pieces: Iterable[tuple[Reading, bool]], speed: float, cancelled: Callable[[], bool]
+        self,
+        model: _Model,
+        pieces: Iterable[tuple[Reading, Reading | None]],
+        speed: float,
+        cancelled: Callable[[], bool],
     ) -> Iterator[Clause]:
         """The parts of a sentence that is too long for the model, each made whole to be joined to the next."""
-        for piece, is_last in pieces:
+        for piece, following in pieces:
             chunks = list(self._speak(model, piece, speed, cancelled))
             if cancelled():
                 return
             samples = np.concatenate([chunk.samples for chunk in chunks])
             words = tuple(word for chunk in chunks for word in chunk.words)
-            yield Clause(samples, words, piece.symbols, is_last)
+            yield Clause(samples, words, piece.symbols, following is None)
 
     def _speak(self, model: _Model, reading: Reading, speed: float, cancelled: Callable[[], bool]) -> Iterator[Chunk]:
         ids = np.array([[0, *(model.ids[symbol] for symbol in reading.symbols), 0]], np.int64)

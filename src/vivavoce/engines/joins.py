@@ -22,13 +22,15 @@ _WORD_GAP_MS = 40.0
 class Clause:
     """One clause as a model made it, with its own silence around it; word times count from its first sample.
 
-    `symbols` is its reading, whose last mark says how long the pause after it is; `is_last` ends the sentence.
+    `symbols` is its reading, whose last mark says how long the pause after it is; `is_last` ends the sentence, and
+    `hold_ms` is that of its chunk.
     """
 
     samples: Samples
     words: tuple[WordTime, ...]
     symbols: str
     is_last: bool
+    hold_ms: float = 0.0
 
 
 def joined(clauses: Iterable[Clause], rate_hz: int, speed: float) -> Iterator[Chunk]:
@@ -45,7 +47,7 @@ def joined(clauses: Iterable[Clause], rate_hz: int, speed: float) -> Iterator[Ch
         samples = faded(clause.samples[first:last], head=first > 0, tail=last < len(clause.samples))
         shift_ms = heard_ms - 1000 * first / rate_hz
         words = (replace(w, start_ms=w.start_ms + shift_ms, end_ms=w.end_ms + shift_ms) for w in clause.words)
-        yield Chunk(samples, tuple(words))
+        yield Chunk(samples, tuple(words), clause.hold_ms)
         heard_ms += 1000 * len(samples) / rate_hz
         head_ms = pause_ms / 2
 

@@ -21,11 +21,11 @@ from ..models import Store
 from . import espeak_program, interrupt
 from .align import WordAligner
 from .base import Chunk, Phrase, Samples, Voice
-from .clauses import Pace, early_pieces, with_last
+from .clauses import Pace, early_pieces, with_next
 from .english import HOW_TO_INSTALL, EnglishReader, package_assets
 from .foreign import ForeignReader
 from .graph import with_output
-from .joins import Clause, joined
+from .joins import Clause, joined, quiet_edges
 from .kokoro_voices import ESPEAK_VOICES, VOICES
 from .reading import Reading, word_times
 from .session import open_session
@@ -55,6 +55,7 @@ class _Model:
 class _Speech:
     samples: Samples
     ends_ms: list[float]
+    work_s: float = 0.0
 
 
 class Kokoro:
@@ -140,13 +141,20 @@ class Kokoro:
     def _clauses(
         self, model: _Model, reading: Reading, voice: str, speed: float, cancelled: Callable[[], bool]
     ) -> Iterator[Clause]:
-        for piece, is_last in with_last(early_pieces(reading, self._pace, _SYMBOLS_MAX)):
+        hold_s = 0.0
+        is_first = True
+        for piece, following in with_next(early_pieces(reading, self._pace, _SYMBOLS_MAX)):
             speech = None if cancelled() else self._speak(model, piece, voice, speed, cancelled)
             if speech is None:
                 return
             aligner = WordAligner(word_times(piece, speech.ends_ms), self.rate_hz)
             words = aligner.follow(speech.samples, last=True)
-            yield Clause(speech.samples, words, piece.symbols, is_last)
+            if is_first and following is not None:
+                first, last = quiet_edges(speech.samples, self.rate_hz, head_ms=0, tail_ms=0)
+                sound_s = (last - first) / self.rate_hz
+                hold_s = self._pace.hold_s(speech.work_s, sound_s, len(following.symbols), len(reading.symbols))
+            yield Clause(speech.samples, words, piece.symbols, following is None, hold_s * 1000)
+            is_first, hold_s = False, 0.0
 
     def _speak(
         self, model: _Model, reading: Reading, voice: str, speed: float, cancelled: Callable[[], bool]
@@ -163,8 +171,9 @@ class Kokoro:
             return None
         samples, durations = made
         ends_ms = (np.cumsum(np.rint(durations)) * _FRAME_MS).tolist()
-        self._pace.learn(len(ids), time.perf_counter() - began, len(samples) / self.rate_hz)
-        return _Speech(_within_scale(samples), ends_ms)
+        work_s = time.perf_counter() - began
+        self._pace.learn(len(ids), work_s, len(samples) / self.rate_hz)
+        return _Speech(_within_scale(samples), ends_ms, work_s)
 
 
 def _reader(voice: str) -> _Reader:

@@ -53,8 +53,10 @@ class EmbeddedPredictor:
                 if chunk is None:
                     return
                 # The first sound leaves before more work takes its core; later ones leave while the next is made.
-                step = None if is_first else self._pool.submit(run.step)
+                step = None if is_first and not chunk.hold_ms else self._pool.submit(run.step)
                 is_first = False
+                if step is not None and chunk.hold_ms:
+                    await _done_within(step, chunk.hold_ms / 1000)
                 yield chunk
         finally:
             run.cancelled.set()
@@ -116,6 +118,13 @@ def _typed(error: BaseException, engine: Engine) -> BaseException:
     if isinstance(error, VivavoceError) or not isinstance(error, Exception):
         return error
     return PredictorFailed(f"The engine {engine.name} failed: {type(error).__name__}: {error}")
+
+
+async def _done_within(work: Future[Any], limit_s: float) -> None:
+    """Wait for work in a thread until it is done, at most that long; how it ends is told to whoever asks next."""
+    waiting = asyncio.wrap_future(work)
+    waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.wait([waiting], timeout=limit_s)
 
 
 async def _ended(work: Future[Any]) -> None:
