@@ -18,6 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from vivavoce.api import create_app
+from vivavoce.api.connection import Connection
 from vivavoce.api.services import WARM_UP_TEXT
 from vivavoce.config import Settings
 from vivavoce.engines.base import Chunk, Phrase, Voice, WordTime
@@ -181,7 +182,8 @@ class _QuietServer(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def _running(app: FastAPI) -> AsyncIterator[int]:
-    server = _QuietServer(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2))
+    config = uvicorn.Config(app, http=Connection, log_config=None, access_log=False, timeout_graceful_shutdown=2)
+    server = _QuietServer(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         task = asyncio.create_task(server.serve(sockets=[listener]))

@@ -17,6 +17,7 @@ from ..config import Settings
 from ..errors import ConfigError
 from ..logs import configure_logs
 from .app import create_app
+from .connection import Connection
 
 __all__ = ["serve"]
 
@@ -51,7 +52,7 @@ class _DrainingServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="auto",
-                http="auto",
+                http=Connection,
                 log_config=None,
                 access_log=False,
                 server_header=False,
