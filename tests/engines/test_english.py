@@ -104,3 +104,15 @@ def test_british_reads_otherwise() -> None:
     text = Phrase("The bath water is hot")
     assert EnglishReader.shared(british=True).read(text).symbols != EnglishReader.shared().read(text).symbols
     assert EnglishReader.shared(british=True) is EnglishReader.shared(british=True)
+
+
+@pytest.mark.parametrize("symbols", ["", "   ", "☃☃", "123", "...", "ˈ", "ːː", "//", "хлеб"])
+def test_ipa_that_says_nothing_leaves_the_word_as_it_is_spelled(reader: EnglishReader, symbols: str) -> None:
+    text = "Put the jam here"
+    assert words(reader, text, Ipa(8, 11, symbols)) == words(reader, text)
+
+
+@pytest.mark.parametrize(("start", "end"), [(40, 50), (16, 16), (5, 5), (9, 3), (-3, 2)])
+def test_ipa_outside_the_text_is_left_out(reader: EnglishReader, start: int, end: int) -> None:
+    text = "Put the jam here"
+    assert words(reader, text, Ipa(start, end, "ʤˈæm")) == words(reader, text)

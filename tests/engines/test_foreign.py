@@ -52,6 +52,12 @@ def test_a_given_pronunciation_replaces_espeaks() -> None:
 
 
 @needs_espeak
+@pytest.mark.parametrize("symbols", ["", "☃", "12", "ˈ", "..."])
+def test_ipa_that_says_nothing_leaves_the_word_as_it_is_spelled(symbols: str) -> None:
+    assert read("it", "una mela rossa", Ipa(4, 8, symbols)) == read("it", "una mela rossa")
+
+
+@needs_espeak
 def test_a_pronunciation_of_several_words_is_said_once() -> None:
     _, words = read("it", "buon giorno signora", Ipa(0, 11, "bɔnˈdʒorno"))
     assert words[0] == ("buon", "bɔnˈdʒorno")

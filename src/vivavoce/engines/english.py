@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import VoiceNotInstalled
 from .base import Phrase
-from .ipa import to_model
+from .ipa import has_sounds, to_model
 from .reading import PUNCTUATION, Reading, WordSymbols
 
 __all__ = ["HOW_TO_INSTALL", "EnglishReader", "package_assets"]
@@ -96,12 +96,12 @@ class EnglishReader:
 
         cursor = 0
         for override in sorted(phrase.ipa, key=lambda ipa: ipa.start):
-            if override.start < cursor or override.end <= override.start:
+            text = phrase.text[override.start : override.end]
+            said = to_model(override.symbols.strip("/[] "), british=self.british)
+            if override.start < cursor or not text or not has_sounds(said):
                 continue
             yield from self._plain(phrase.text[cursor : override.start])
-            text = phrase.text[override.start : override.end]
             space = " " if phrase.text[override.end : override.end + 1].isspace() else ""
-            said = to_model(override.symbols.strip("/[] "), british=self.british)
             yield Tok(text, "NN", space, phonemes=said, rating=5)
             cursor = override.end
         yield from self._plain(phrase.text[cursor:])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from . import espeak_program
 from .base import Ipa, Phrase
-from .ipa import untied
+from .ipa import has_sounds, untied
 from .reading import Reading, WordSymbols
 
 __all__ = ["ForeignReader"]
@@ -101,5 +101,7 @@ def _override(overrides: Sequence[Ipa], word: Word) -> str | None:
     start, end, _ = word
     for ipa in overrides:
         if ipa.start <= start and end <= ipa.end:
-            return untied(ipa.symbols.strip("/[] ")) if start == ipa.start else ""
+            said = untied(ipa.symbols.strip("/[] "))
+            if has_sounds(said):
+                return said if start == ipa.start else ""
     return None

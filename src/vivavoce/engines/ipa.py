@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["to_model", "untied"]
+__all__ = ["has_sounds", "to_model", "untied"]
+
+# The letters of the models' alphabet; the rest of it is stress, length, punctuation and tone.
+_SOUNDS = frozenset("AIOQSTWYabcdefhijklmnopqrstuvwxyzæçðøŋœɐɑɒɔɕɖəɚɛɜɟɡɣɤɥɨɪɯɰɲɳɴɸɹɻɽɾʁʂʃʈʊʋʌʎʒʔʝʣʤʥʦʧʨβθχᵊᵻꭧ")
 
 # Longest first where one is the start of another.
 _ANY = (
@@ -32,6 +35,11 @@ _ANY = (
 
 # People mark stress where the syllable begins, the models read it where the vowel does.
 _EARLY_STRESS = re.compile(r"([ˈˌ])([^aɑæɐeɛəɜiɪoɔuʊʌɒyøAIWYOQᵊᵻˈˌ\s]{1,4})")
+
+
+def has_sounds(symbols: str) -> bool:
+    """Whether a model has anything to say to these symbols of its alphabet."""
+    return not _SOUNDS.isdisjoint(symbols)
 
 
 def to_model(symbols: str, *, british: bool = False) -> str:

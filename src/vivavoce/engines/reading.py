@@ -46,15 +46,18 @@ class Reading:
         return Reading("".join(kept), tuple(w for w in words if w.first < w.last))
 
     def cut(self, first: int, last: int) -> Reading:
-        """The symbols `[first, last)` as a reading of their own; outer white space is left out."""
+        """The symbols `[first, last)` as a reading of their own; outer white space is left out.
+
+        A word that is cut in two belongs to the part that it begins in.
+        """
         while first < last and self.symbols[first] == " ":
             first += 1
         while last > first and self.symbols[last - 1] == " ":
             last -= 1
         words = tuple(
-            WordSymbols(w.start, w.end, max(w.first, first) - first, min(w.last, last) - first)
+            WordSymbols(w.start, w.end, w.first - first, min(w.last, last) - first)
             for w in self.words
-            if w.first < last and w.last > first
+            if first <= w.first < last
         )
         return Reading(self.symbols[first:last], words)
 
