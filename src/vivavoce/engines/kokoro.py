@@ -152,7 +152,8 @@ class Kokoro:
             if is_first and following is not None:
                 first, last = quiet_edges(speech.samples, self.rate_hz, head_ms=0, tail_ms=0)
                 sound_s = (last - first) / self.rate_hz
-                hold_s = self._pace.hold_s(speech.work_s, sound_s, len(following.symbols), len(reading.symbols))
+                sizes = (len(piece.symbols), len(following.symbols), len(reading.symbols))
+                hold_s = self._pace.hold_s(speech.work_s, sound_s, *sizes)
             yield Clause(speech.samples, words, piece.symbols, following is None, hold_s * 1000)
             is_first, hold_s = False, 0.0
 
