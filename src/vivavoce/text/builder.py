@@ -98,6 +98,12 @@ class Builder:
         self._glue = not self.length
         self._wordy = mark in CLOSING_QUOTES
 
+    def suffix(self, start: int, end: int, words: str, rule: str) -> None:
+        """Add letters that belong to the word before them (`'s`)."""
+        self._add(start, end, words, rule, 0)
+        self._glue = False
+        self._wordy = True
+
     def open(self, start: int, end: int, mark: str) -> None:
         """Add punctuation that leans on the word after it."""
         prefix = 0

@@ -7,7 +7,7 @@ import re
 from .builder import Builder
 from .rules.abbreviations import WORDS as ABBREVIATED
 from .rules.abbreviations import abbreviation, slashed
-from .rules.compounds import compound, slash, word
+from .rules.compounds import compound, per, slash, word
 from .rules.contractions import CONTRACTIONS, contraction
 from .rules.currencies import money
 from .rules.dates import date, named_date
@@ -15,6 +15,7 @@ from .rules.emojis import emoji_name, emoji_run, emoticon
 from .rules.floods import flood
 from .rules.foreign import OTHER_RUN, romanize
 from .rules.fractions import fraction
+from .rules.grouped import grouped
 from .rules.hit import Hit, Rule, Source
 from .rules.initialisms import ampersand, dotted_initials, is_shouted, letter_a, mixed, upper_word
 from .rules.numbers import UNTIDY, counted, plain_number, tidy
@@ -51,11 +52,11 @@ LETTER_RULES: tuple[Rule, ...] = (
 # What can be asked of letters between white space and simple punctuation; the other rules need something else in them.
 WORD_RULES: tuple[Rule, ...] = (contraction, named_date, abbreviation, money, roman, bare_rate, upper_word, word)
 DIGIT_RULES: tuple[Rule, ...] = (
-    counted, long_digits, address, phone, date, time_of_day, dotted, serial, money, power, fraction, decade,
+    counted, grouped, long_digits, address, phone, date, time_of_day, dotted, serial, money, power, fraction, decade,
     ordinal_number, measure, times, number_range, compound, mixed, plain_number,
 )  # fmt: skip
 SIGN_RULES: tuple[Rule, ...] = (
-    emoticon, phone, operator, money, measure, fraction, signed, handle, address, decade, contraction, power, slash,
+    emoticon, phone, operator, money, measure, fraction, signed, handle, per, address, decade, contraction, power, slash,
     named_sign,
 )  # fmt: skip
 PHONE_ONLY: tuple[Rule, ...] = (emoticon, phone)
@@ -64,12 +65,16 @@ CLOSERS = {",": ",", ".": ".", "?": "?", "!": "!", ";": ";", ":": ":", ")": ")",
 OPENERS = {"(": "(", "“": "“", "«": "“", "„": "“"}
 REPEATED = re.compile(r"[!?‽]{2,}|,{2,}|;{2,}|:{2,}|\.{2,}(?:[ ]?\.{1,3})*|…+\.?|(?:\.[ ]){2,6}\.(?!\S)")
 DASHES = re.compile(r"[-–—―‒−]+")
+OWNED = re.compile(r"['’]s(?![A-Za-z0-9])")
 QUOTES = frozenset("\"'‘’‚`′″")
 
 
-def read_english(builder: Builder, text: str, british: bool, name_emoji: bool) -> None:
-    """Add the words of `text` to the builder. Linear in the text: every rule looks a bounded way ahead."""
-    source = Source(text, british, text.isupper() and is_shouted(text))
+def read_english(builder: Builder, text: str, british: bool, name_emoji: bool, mute: bool = False) -> None:
+    """Add the words of `text` to the builder, no sign by its name where `mute`.
+
+    Linear in the text: every rule looks a bounded way ahead.
+    """
+    source = Source(text, british, text.isupper() and is_shouted(text), mute)
     at, end = 0, len(text)
     while (at := builder.run(text, at, PLAIN, SPECIAL)) < end:
         if match := SPACE.match(text, at):
@@ -101,7 +106,7 @@ def _special(builder: Builder, source: Source, at: int, name_emoji: bool) -> int
         rules = SIGN_RULES
     for rule in rules:
         if (hit := rule(source, at)) is not None:
-            return _said(builder, at, hit)
+            return _said(builder, at, hit._replace(words="") if source.mute else hit)
     return _other(builder, text, at)
 
 
@@ -126,6 +131,9 @@ def _punctuation(builder: Builder, source: Source, at: int) -> int:
     for rule in PHONE_ONLY if character in "(:;" else (plain_number, address) if character == "." else ():
         if (hit := rule(source, at)) is not None:
             return _said(builder, at, hit)
+    if character == "." and _named_dot(text, at):
+        builder.word(at, at + 1, "dot", "sign")
+        return at + 1
     if character in ":!“" and (stop := _mark(builder, source, at)) is not None:
         return stop
     if match := REPEATED.match(text, at):
@@ -138,6 +146,14 @@ def _punctuation(builder: Builder, source: Source, at: int) -> int:
     else:
         _close(builder, at, at + 1, CLOSERS[character])
     return at + 1
+
+
+def _named_dot(text: str, at: int) -> bool:
+    """Whether a name begins with the dot: `.NET`, `.env`."""
+    if at and not (text[at - 1].isspace() or text[at - 1] in "(\"'“"):
+        return False
+    following = text[at + 1 : at + 3]
+    return following[:1].isalpha() and (following[0].islower() or following.isupper())
 
 
 def _mark(builder: Builder, source: Source, at: int) -> int | None:
@@ -177,6 +193,9 @@ def _other(builder: Builder, text: str, at: int) -> int:
 
 
 def _quote(builder: Builder, text: str, at: int) -> int:
+    if OWNED.match(text, at) and builder.wordy and text[at - 1 : at].isalnum():
+        builder.suffix(at, at + 2, "'s", "plain")
+        return at + 2
     if text[at] != '"':
         builder.silent(at, at + 1, "quote")
     elif builder.quote_opens() and not text[at + 1 : at + 2].isspace():

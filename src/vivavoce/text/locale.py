@@ -16,6 +16,7 @@ TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<word>[^\s\d!-/:-@\[-`{-~¡-©«-¿‐-⁞。、，！？：；（）「」『』【】《》〈〉…।॥؟،؛۔₠-⃀]+)|(?P<digit>\d)|(?P<mark>.)"
 )
 MARKS = frozenset(",.;:!?…—。、，！？：；।॥؟،؛۔¿¡()（）“”„«»「」『』\"'’-/%&+=@#°§·۔፣።、")
+CURRENCIES = frozenset("$€£¥₹₽₩₪₫₺₴₦฿₱₿¢")
 DASH = re.compile(r"[-–—]+")
 OPENERS = frozenset("([“„«¿¡（「『")
 
@@ -33,6 +34,8 @@ def read_local(builder: Builder, text: str, language: str, name_emoji: bool) -> 
             if "\n" in match.group():
                 builder.line_end(start + match.group().index("\n"))
             builder.spaced = True
+        elif text.startswith("R$", start):
+            at = _number(builder, text, start, language)
         elif kind == "word":
             _words(builder, text, start, stop, own_script, name_emoji)
         elif kind == "digit":
@@ -111,11 +114,18 @@ def _mark(builder: Builder, text: str, at: int, language: str, name_emoji: bool)
     stop = at + 1
     while stop < len(text) and text[stop] == character:
         stop += 1
-    if character not in MARKS and not character.isalnum():
+    money = character in CURRENCIES
+    if character not in MARKS and not character.isalnum() and not money:
         builder.silent(at, stop, "symbol")
-    elif character in OPENERS or (character == '"' and builder.quote_opens()):
+    elif character == "“" and text.rfind("„", max(0, at - 300), at) > text.rfind("“", max(0, at - 300), at):
+        builder.close(at, stop, character)
+    elif (
+        (character in "'’" and builder.spaced and text[stop : stop + 1].isalpha())
+        or character in OPENERS
+        or (character == '"' and builder.quote_opens())
+    ):
         builder.open(at, stop, character)
-    elif character in "+=&@%°§#" and builder.spaced:
+    elif (money or character in "+=&@%°§#" or character.isalnum()) and builder.spaced:
         builder.word(at, stop, text[at:stop], "plain")
     else:
         builder.close(at, stop, character)

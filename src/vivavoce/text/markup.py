@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from .rules import markdown
 from .rules.entities import entity
+from .rules.latex import command
 from .rules.pauses import PAUSE_TAG, duration_ms
-from .rules.ssml import PLAIN, Style, Tag, opened, pause_of, read_tag
+from .rules.ssml import HIDDEN, PLAIN, Style, Tag, opened, pause_of, read_tag
+from .stretch import Stretch, Wait
 
 __all__ = ["BREAK", "Markup", "Stretch", "Wait"]
 
@@ -18,28 +18,9 @@ TRIGGER = re.compile(r"[*_~`\[\]<>&\\|!\n]")
 RUN = re.compile(r"\*+|_+|~+|`+|<{2,}|>+|\[{3,}|\]+|\\{3,}|&{3,}|!{2,}|\|+|\n+")
 QUICK = re.compile(r"[*_~`\[\]<>&\\|#\n]|^[ \t]*[-+•‣◦●▪=>0-9]|!\[")
 ESCAPED = frozenset("\\`*_{}[]()#+-.!|<>~\"$%&'/:;=?@^,")
+HIDDEN_CLOSES = re.compile(rf"</(?:{'|'.join(sorted(HIDDEN))})[ \t]{{0,8}}>", re.IGNORECASE)
 DEEPEST = 32
 CLOSED_WITHIN = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Words in one style. `origin[i]` is where `text[i]` stands in the source; one more entry gives the end."""
-
-    text: str
-    origin: Sequence[int]
-    style: Style
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """A pause, or words that markup itself says, for the source `[start, end)`."""
-
-    start: int
-    end: int
-    rule: str
-    pause_ms: int = 0
-    words: str = ""
 
 
 class Markup:
@@ -48,12 +29,13 @@ class Markup:
     def __init__(self, code_words: str = "code block") -> None:
         self.code_words = code_words
         self._fence = ""
+        self._hidden = False
         self._stack: list[tuple[str, Style]] = []
         self._line_start = True
 
     def read(self, text: str) -> list[Stretch | Wait]:
         """What is left of the next segment, in order; offsets count within it."""
-        if not self._fence and not self._stack and not QUICK.search(text):
+        if not (self._fence or self._hidden or self._stack) and not QUICK.search(text):
             self._line_start = text.endswith("\n") if text else self._line_start
             return [Stretch(text, range(len(text) + 1), PLAIN)] if text else []
         return _Reader(self, text).run()
@@ -79,6 +61,8 @@ class _Reader:
 
     def run(self) -> list[Stretch | Wait]:
         text, at = self.text, 0
+        if self.state._hidden:
+            at = self._pass_over(0)
         if self.state._fence:
             at = self._fenced(0)
         if self.state._line_start and at == 0:
@@ -122,7 +106,8 @@ class _Reader:
     def _open(self, fence: re.Match[str]) -> int:
         self._cut(fence.start())
         self.state._fence = fence[1]
-        self.found.append(Wait(fence.start(), fence.end(), "code", words=self.state.code_words))
+        bare = not (fence[2] or self.text[: fence.start()].strip() or self.text[fence.end() :].strip())
+        self.found.append(Wait(fence.start(), fence.end(), "code", words="" if bare else self.state.code_words))
         return self._fenced(fence.end())
 
     def _fenced(self, at: int) -> int:
@@ -138,6 +123,19 @@ class _Reader:
             end += 1
         self.state._fence = ""
         self.found.append(Wait(at, end, "code"))
+        return end
+
+    def _pass_over(self, at: int) -> int:
+        """Leave out what is thought and not said, up to its closing tag; without one, it goes on in the next segment."""
+        text = self.text
+        closing = HIDDEN_CLOSES.search(text, at)
+        end = closing.end() if closing else 0
+        self._cut(at)
+        if not end:
+            self.found.append(Wait(at, len(text), "hidden"))
+            return len(text)
+        self.state._hidden = False
+        self.found.append(Wait(at, end, "hidden"))
         return end
 
     def _mark(self, at: int) -> int:
@@ -201,6 +199,8 @@ class _Reader:
                 return pause.end()
             if match := markdown.FOOTNOTE.match(text, at) or markdown.CHECK.match(text, at):
                 return match.end()
+            if cited := markdown.CITED.match(text, at):
+                return cited.end()
         return self._link(at) if character == "[" or text.startswith("![", at) else at
 
     def _wait(self, start: int, end: int, rule: str, pause_ms: int) -> None:
@@ -223,8 +223,15 @@ class _Reader:
 
     def _escape(self, at: int) -> int:
         text, following = self.text, self.text[at + 1 : at + 2]
-        if text.startswith("\\\\\\", at) or _in_path(text, at):
+        if text.startswith("\\\\\\", at) or markdown.in_path(text, at):
             return at
+        if (found := command(text, at)) is not None:
+            for words, place in found[1]:
+                if text.startswith(words, place):
+                    self._keep(place, place + len(words))
+                else:
+                    self._put(words, place)
+            return found[0]
         if following == "\n":
             return at + 1
         if following and following in "nrt":
@@ -240,7 +247,7 @@ class _Reader:
         if following and following in ESCAPED:
             if following in "_<>&":
                 self._put(following, at + 1)
-            return at + (2 if following in "*_~`[]<>|&" else 1)
+            return at + (2 if following in "*_~`[]()<>|&" else 1)
         return at
 
     def _tag(self, at: int) -> int:
@@ -251,6 +258,10 @@ class _Reader:
         tag = read_tag(text, at)
         if tag is None:
             return at
+        if tag.name in HIDDEN and not tag.closing and not tag.alone:
+            self._cut(at)
+            self.state._hidden = True
+            return self._pass_over(at)
         self._element(tag, at)
         return tag.end
 
@@ -279,16 +290,3 @@ class _Reader:
     def _closes(self, tag: Tag) -> bool:
         """Whether an element that replaces its words is closed here; otherwise it would swallow what follows."""
         return f"</{tag.name}>" in self.text[tag.end : tag.end + CLOSED_WITHIN].lower()
-
-
-def _in_path(text: str, at: int) -> bool:
-    """Whether the backslash at `at` stands in a Windows path, where it escapes nothing."""
-    window = text[max(0, at - 200) : at]
-    if not window or window[-1].isspace():
-        return False
-    before = window.rsplit(None, 1)[-1]
-    return (
-        ":\\" in before
-        or before.startswith("\\\\")
-        or (before[-1] == ":" and before[-2:-1].isalpha() and len(before) < 4)
-    )

@@ -11,10 +11,13 @@ from .locale import TIGHT, read_local
 from .markup import Markup, Stretch, Wait
 from .rules.sanitize import sanitize
 from .rules.ssml import Style, say_as
+from .split_marks import SPEAKABLE
 from .spoken import Part, Spoken
 
 __all__ = ["Normalizer", "speak"]
 
+# A text of signs is silent, but for one of these.
+SAID_ALONE = frozenset("%&@$€£")
 CODE_WORDS = {"en": "code block", "de": "Codeblock", "fr": "bloc de code", "es": "bloque de código", "it": "blocco di codice",
               "pt": "bloco de código", "nl": "codeblok"}  # fmt: skip
 
@@ -44,10 +47,12 @@ class Normalizer:
         self.name_emoji = name_emoji
         announced = CODE_WORDS.get(_base(language), "") if code_words is None else code_words
         self._markup = Markup(announced)
+        self._mute = False
 
     def speak(self, segment_text: str) -> Spoken:
         """The words of the next segment; spans count in code points of `segment_text`."""
         clean, origin = sanitize(segment_text)
+        self._mute = not SPEAKABLE.search(clean) and clean.strip() not in SAID_ALONE
         builder = Builder(_base(self.language) in TIGHT)
         for piece in self._markup.read(clean):
             if isinstance(piece, Wait):
@@ -90,7 +95,7 @@ class Normalizer:
         language = stretch.style.language or self.language
         if _base(language) == "en":
             day_first = stretch.style.mode == "date" and stretch.style.value.lower().startswith("d")
-            read_english(builder, text, day_first or language.lower() == "en-gb", self.name_emoji)
+            read_english(builder, text, day_first or language.lower() == "en-gb", self.name_emoji, self._mute)
         else:
             read_local(builder, text, _base(language), self.name_emoji)
         builder.enter(stretch.origin, stretch.style)

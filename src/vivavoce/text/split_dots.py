@@ -14,6 +14,8 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]|[A-ZÀ-Þ]{2}(?:\.[A-ZÀ-Þ]{
 _SPACED_INITIALS = re.compile(r"(?:(?<!\w)[^\W\d_]\.[ \xa0]?)+$")
 _NUMBER = re.compile(r"\d[\d.,'’]*")
 _ROMAN = re.compile(r"[IVXLCDM]+")
+_NUMERALS = frozenset("IVXLC")
+_NEVER_ROMAN = frozenset(("no", "nos", "nr", "tel", "ph", "c", "d", "b", "r", "l"))
 _UNITS = frozenset("CFJKLVghlmpst")  # behind a number; `N`, `S`, `E` and `W` are streets there
 _APOSTROPHE = re.compile("[’']")
 VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿœ")
@@ -69,11 +71,17 @@ def _abbreviation(stop: Stop, kind: str, token: str, spoken: int, rules: Sentenc
         if not _counted(stop, token):
             return 0
         kind = "inner"
-    if kind == "number_or_word":
+    if kind == "number_or_word" and letter not in _NUMERALS:
         return NO if letter.isdigit() else 0
     if letter.islower():
-        return NO
-    if kind == "before_number":
+        return NO if kind != "number_or_word" else 0
+    if kind in ("before_number", "number_or_word") and letter in _NUMERALS and token.lower() not in _NEVER_ROMAN:
+        word = next_word(stop, spoken)
+        if isinstance(word, int):
+            return WAIT
+        if (len(word) > 1 or word in "VX") and _ROMAN.fullmatch(word):
+            return NO
+    if kind in ("before_number", "number_or_word"):
         return NO if letter.isdigit() else 0
     if kind == "closing":
         return NO if letter.isdigit() else 1

@@ -16,6 +16,7 @@ _NAME_WORDS = 3
 _PLAIN_CHARS = 24
 _RUN_ON = re.compile(rf"\S{{0,{_RUN_ON_CHARS}}}")
 _LOWER_END = re.compile(r"[^\W\d_]*[^\W\d_A-ZÀ-Þ]")
+_SPACED_LETTER = re.compile(r",?[ ][^\W\d_]")
 _FIRM = frozenset(FIRM)
 _MARKS = frozenset(MARKS)
 _BREAK = frozenset(BREAKS)
@@ -195,6 +196,10 @@ def _glued(stop: Stop, marks: str, rules: SentenceRules) -> int:
     if not before.isascii() and len(token) > 3 and marks == ".":
         return after
     plain = following.isalpha() and following[1:] == following[1:].lower()
+    if plain and marks == "." and token.islower() and len(token) > 2 and len(following) > 1:
+        spaced = _SPACED_LETTER.match(text, after + len(following))
+        if spaced or (len(text) < after + len(following) + 2 and not stop.final):
+            return after if spaced else WAIT
     if plain and (following.lower() in rules.starters or marks in "!?"):
         return after
     return NO

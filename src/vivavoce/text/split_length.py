@@ -70,7 +70,7 @@ def cut(text: str, start: int, over: int) -> int:
 def _between_characters(text: str, start: int, over: int) -> int:
     """The last place up to `over` that tears no Latin word, number, emoji or combined character."""
     run = next((match for match in _RUN.finditer(text, max(start, over - 64), over) if match.end() == over), None)
-    place = run.start() if run and run.start() > start and not _RUN.match(text, run.start() - 1) else over
+    place = run.start() if run and run.start() > start and not _RUN.match(text, run.start() - 1, run.start()) else over
     for back in range(place, max(start, place - 64), -1):
         if not _joined(text, back):
             return back

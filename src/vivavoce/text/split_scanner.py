@@ -192,6 +192,12 @@ class Scanner:
             return NO
         run = self._run(at)
         after = CLOSERS.match(text, run).end()  # type: ignore[union-attr]
+        opening = text.find("“", run, after)
+        if opening >= 0 and not (self._nest and "“" in PARTNERS[self._nest[-1][0]]):
+            if opening + 1 == len(text) and not final:
+                return WAIT
+            if text[opening + 1 : opening + 2].isalnum():
+                after = opening  # it opens the next sentence
         if self._nest and self._nest[-1][0] == "«" and text[after : after + 1] in _SPACES:
             if after + 1 >= len(text) and not final:
                 return WAIT

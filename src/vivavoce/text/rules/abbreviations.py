@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .hit import Hit, Source
-from .initialisms import letters_ipa
+from .initialisms import begins_sentence, letters_ipa
 
 __all__ = ["WORDS", "abbreviation", "slashed"]
 
@@ -60,9 +60,14 @@ SEVERAL = re.compile(
 )
 SHORT = re.compile(r"([A-Za-z]{1,6})(\.)?(?![A-Za-z.'’@-]|(?<!\.)[0-9])")
 BEFORE_NAME = re.compile(r"[ \u00a0]{1,3}(?:[A-Z][a-zà-ÿ'’.]|[A-Z]\.|O['’])")
-BEFORE_NUMBER = re.compile(r"[ \u00a0]{0,2}(?:[0-9]|[IVX]{1,5}(?![A-Za-z0-9]))")
-AFTER_NAME = re.compile(r"(?:[A-Z][a-z]{1,20}|[0-9]{1,4}(?:st|nd|rd|th))[ ]$")
+BEFORE_NUMBER = re.compile(r"[ \u00a0]{0,2}\(?(?:[0-9]|[IVX]{1,5}(?![A-Za-z0-9]))")
+LONE_I = re.compile(r"[ \u00a0]{0,2}I(?![A-Za-z0-9])")
+PARTY_BEFORE = re.compile(r"[A-Z][A-Za-z.'’]{0,20}[ ]$")
+AFTER_NAME = re.compile(r"(?:[A-Z][a-z]{1,20}|&|[0-9]{1,4}(?:st|nd|rd|th))[ ]$")
 ENDS = re.compile(r"[\s\"'”’)]{0,20}$")
+LAST_WORDS = frozenset(
+    str.split("Corporation Company Limited Junior Senior Street Avenue Road Drive Boulevard Lane Court Highway Esquire")
+)
 NEW_SENTENCE = re.compile(r"[\"'”’)]*\s+[\"'“‘(]*[A-Z]")
 PAIR = re.compile(
     r"(w/o|w/|c/o|b/c|n/a|N/A|and/or|s/he|S/he|a/c|he/she|she/he|his/her|him/her|her/his|yes/no|either/or|y/n)(?![A-Za-z0-9/])"
@@ -106,9 +111,11 @@ def abbreviation(source: Source, at: int) -> Hit | None:
         and dot
         and (len(word) > 1 or match[1].islower())
         and BEFORE_NUMBER.match(text, end)
-        and (text[end : end + 2].strip() != "I")
+        and not LONE_I.match(text, end)
     ):
         return Hit(end, _like(match[1], NUMBERED[word]), "abbreviation")
+    if match[1] == "v" and dot and named and PARTY_BEFORE.search(text, max(0, at - 24), at):
+        return Hit(end, "versus", "abbreviation")
     if word in TITLES and match[1][0].isupper() and named and not (after_name and word in STREETS):
         return (
             Hit(end, TITLES[word], "abbreviation") if dot or word in ("dr", "mr", "mrs", "ms", "prof", "st") else None
@@ -129,6 +136,8 @@ def _like(written: str, said: str) -> str:
 def _closing(text: str, end: int, said: str, rule: str) -> Hit:
     """The dot of an abbreviation at the end of a sentence is its full stop, too."""
     if text[end - 1] == "." and not said.endswith(".") and ENDS.match(text, end):
+        return Hit(end - 1, said, rule)
+    if text[end - 1] == "." and said in LAST_WORDS and begins_sentence(text, end):
         return Hit(end - 1, said, rule)
     if text[end - 1] == "." and said in ("et cetera", "and others", "Incorporated") and NEW_SENTENCE.match(text, end):
         return Hit(end - 1, said, rule)

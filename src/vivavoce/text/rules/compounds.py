@@ -9,7 +9,7 @@ from .hit import Hit, Source
 from .initialisms import is_spelled, mixed, upper_word
 from .numbers import label, plain_number
 from .ordinals import decade, ordinal_number, plural, short_decade
-from .units import PER, UNITS
+from .units import PER, POWERS, UNITS
 
 __all__ = ["compound", "slash", "word"]
 
@@ -18,15 +18,21 @@ PIECE = rf"(?:[0-9]{{1,6}}(?:\.[0-9]{{1,6}}){{1,3}}|[{LETTERS}0-9]{{1,40}})"
 COMPOUND = re.compile(rf"{PIECE}(?:[-‐‑]{PIECE}){{1,8}}(?:['’]s)?(?![{LETTERS}0-9_@])")
 WORD = re.compile(rf"[{LETTERS}]++(?:['’][{LETTERS}]++)*+")
 CAMEL_TAIL = re.compile(r"([A-Za-z][a-z]{2,20})([A-Z]{2,8})(s)?")
+QUARTERS = re.compile(r"([QH])([1-4])[-–—]\1?([1-4])(?![A-Za-z0-9])")
 COUNTED = re.compile("[0-9]{1,3}s")
 LEFT = re.compile(r"([A-Za-z]{1,20})$")
-RIGHT = re.compile(r"/[ ]?([A-Za-z]{1,12})(?![A-Za-z0-9])")
+RIGHT = re.compile(r"/[ ]?([A-Za-z]{1,12})([²³]|\^[23])?(?![A-Za-z0-9_-]|\.[A-Za-z0-9])(?:\.(?=,|[ ][a-z]))?")
+MANY = frozenset(str.split("people children men women inhabitants"))
+COUNT_BEFORE = re.compile(r"[0-9](?:[ ]?[A-Za-z]{1,12})?$")
 DIVIDED = re.compile(r"[0-9)] $")
 NUMBER_NEXT = re.compile(r"/[ ]?[0-9(]")
 
 
 def compound(source: Source, at: int) -> Hit | None:
     """`COVID-19`, `F-16`, `3-year-old`, `T-shirt`, `mid-1990s`: each piece by its own rule, one word in all."""
+    if quarters := QUARTERS.match(source.text, at):
+        letter, first, last = quarters.groups()
+        return Hit(quarters.end(), f"{letter} {label(first)} to {letter} {label(last)}", "range")
     match = COMPOUND.match(source.text, at)
     if match is None:
         return None
@@ -59,24 +65,34 @@ def _piece(piece: str, shouting: bool) -> str:
     return piece
 
 
+def per(source: Source, at: int) -> Hit | None:
+    """`litres/day` is `litres per day`, `$3/user/month` is `three dollars per user per month`."""
+    text = source.text
+    right = RIGHT.match(text, at) if text[at] == "/" else None
+    if right is None or right[1] not in PER or (len(right[1]) == 1 and right[1].isupper()):
+        return None
+    left = LEFT.search(text, max(0, at - 20), at)
+    plural_left = left is not None and (left[1].endswith("s") or left[1] in UNITS or left[1] in PER or left[1] in MANY)
+    if not plural_left and not COUNT_BEFORE.search(text, max(0, at - 20), at):
+        return None
+    power = POWERS.get(right[2] or "", "")
+    return Hit(right.end(), f"per {power}{PER[right[1]]}", "rate")
+
+
+def _paired(text: str, at: int) -> bool:
+    """Whether the slash stands between two short names in capitals: `A/B`, `TCP/IP`."""
+    left, right = LEFT.search(text, max(0, at - 20), at), RIGHT.match(text, at)
+    return all(side is not None and side[1].isupper() and len(side[1]) < 5 for side in (left, right))
+
+
 def slash(source: Source, at: int) -> Hit | None:
-    """`litres/day` is `litres per day`; between other words a slash is named."""
+    """A slash divides numbers, stands between two letters unheard, and is named between other words."""
     text = source.text
     if text[at] != "/":
         return None
-    left = LEFT.search(text, max(0, at - 20), at)
-    right = RIGHT.match(text, at)
-    counted = left is not None and (left[1].endswith("s") or left[1] in UNITS or left[1] in PER)
-    if (
-        right
-        and right[1] in PER
-        and not (len(right[1]) == 1 and right[1].isupper())
-        and (counted or text[at - 1 : at].isdigit())
-    ):
-        return Hit(right.end(), f"per {PER[right[1]]}", "rate")
     if DIVIDED.search(text, max(0, at - 3), at) and NUMBER_NEXT.match(text, at):
         return Hit(at + 1, "divided by", "math")
-    if text[at - 1 : at].isspace() or not at or text[at + 1 : at + 2].isspace():
+    if text[at - 1 : at].isspace() or not at or text[at + 1 : at + 2].isspace() or _paired(text, at):
         return Hit(at + 1, "", "slash")
     return Hit(at + 1, "slash", "slash")
 

@@ -79,13 +79,15 @@ SCALES = {
 SCALE_WORDS = "hundred|thousand|million|billion|trillion|quadrillion|crore|lakh"
 SCALE = rf"(?:[ -]?(?P<word>{SCALE_WORDS})\b|[ ]?(?P<short>bn|tn|mn|mm|MM|[kKmMbBT])(?![A-Za-z0-9]))?"
 BEFORE = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
+CONTINENTAL = r"[0-9]{1,3}(?:\.[0-9]{3}){1,4},[0-9]{2}(?![0-9,])"
+CODE_AFTER = re.compile(r"[ ]?(USD|AUD|CAD|NZD|HKD|SGD)(?![A-Za-z0-9])")
 PREFIXED = re.compile(
-    rf"(?P<minus>[-−–])?(?P<unit>{BEFORE})[ ]?(?P<minus2>[-−])?(?P<number>{NUMBER}|\.[0-9]{{1,4}})"
+    rf"(?P<minus>[-−–])?(?P<unit>{BEFORE})[ ]?(?P<minus2>[-−])?(?P<number>{CONTINENTAL}|{NUMBER}|\.[0-9]{{1,4}})"
     rf"(?:(?P<first>bn|[kKmMbB])?(?:[-–—]|[ ][-–—][ ])(?:{BEFORE})?(?P<to>{NUMBER}))?{SCALE}"
 )
 AFTER = "|".join(re.escape(unit) for unit in (*(s for s in SYMBOLS if len(s) == 1), *CODES))
 SUFFIXED = re.compile(
-    rf"(?P<number>[0-9]{{1,9}},[0-9]{{2}}(?![0-9,])|{NUMBER}){SCALE}[ ]?(?P<unit>{AFTER})(?![A-Za-z0-9])"
+    rf"(?P<number>{CONTINENTAL}|[0-9]{{1,9}},[0-9]{{2}}(?![0-9,])|{NUMBER}){SCALE}[ ]?(?P<unit>{AFTER})(?![A-Za-z0-9])"
 )
 CENTS = re.compile(rf"(?P<number>{NUMBER})[ ]?(?P<unit>¢|p|c)(?![A-Za-z0-9])")
 CENT_NAMES = {"¢": ("cent", "cents"), "c": ("cent", "cents"), "p": ("penny", "pence")}
@@ -98,8 +100,12 @@ def money(source: Source, at: int) -> Hit | None:
     if text[at] not in STARTS:
         return None
     match = PREFIXED.match(text, at) or SUFFIXED.match(text, at)
+    if match is not None and match["unit"].isalpha() and text[at - 1 : at] == "/" and text[at].isalpha():
+        return None
     if match is not None:
-        return Hit(match.end(), _words(match, attributive(text, at, match.end())), "currency")
+        code = CODE_AFTER.match(text, match.end()) if match["unit"] == "$" else None
+        end = code.end() if code else match.end()
+        return Hit(end, _words(match, attributive(text, at, end), code[1] if code else match["unit"]), "currency")
     match = CENTS.match(text, at)
     if match is None or (match["unit"] != "¢" and text[match.end() - 2] == " "):
         return None
@@ -109,13 +115,15 @@ def money(source: Source, at: int) -> Hit | None:
     return Hit(match.end(), f"{decimal(match['number'])} {one if match['number'] == '1' else many}", "currency")
 
 
-def _words(match: re.Match[str], describes: bool) -> str:
+def _words(match: re.Match[str], describes: bool, unit: str) -> str:
     found = match.groupdict()
-    one, many, cent, cents = UNITS[found["unit"]]
+    one, many, cent, cents = UNITS[unit]
     if describes:
         many = one
     sign = "minus " if found.get("minus") or found.get("minus2") else ""
     number = found["number"]
+    if "," in number and number.find(".") in range(1, number.find(",")):
+        number = number.replace(".", "").replace(",", ".")  # `1.234,50`
     text = number.replace(",", "." if len(number) - number.find(",") == 3 and "." not in number else "")
     scale = found["word"] or SCALES.get(found["short"] or "", "")
     if upper := found.get("to"):

@@ -16,6 +16,10 @@ SLASHED = re.compile(
 )
 MARKED = re.compile(r"([0-9]{1,3}\.[0-9]{1,2})/(5|10|20|100)(?![0-9A-Za-z/]|[.,][0-9])")
 AROUND_THE_CLOCK = re.compile(r"24/7(?:/365)?(?![0-9/])")
+COUNTED_BEFORE = re.compile(
+    r"\b(?:step|page|part|slide|chapter|question|attempt|level|day|week|round|lesson|item|stage|phase|try|track)[ ]$",
+    re.I,
+)
 SIMPLE = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 64, 100})
 
 
@@ -45,7 +49,7 @@ def fraction(source: Source, at: int) -> Hit | None:
     if name == "in" and source.text[unit.end() : unit.end() + 1].isspace():
         return hit
     one, many = UNITS[name]
-    return Hit(unit.end(), f"{hit.words} {many if ' and ' in hit.words else one}", "unit")
+    return Hit(unit.end(), f"{hit.words} {many if ' and ' in hit.words or ' over ' in hit.words else one}", "unit")
 
 
 def _fraction(text: str, at: int) -> Hit | None:
@@ -66,6 +70,8 @@ def _fraction(text: str, at: int) -> Hit | None:
         return Hit(match.end(), f"{cardinal(int(match[2]))} {cardinal(int(match[3]))}", "fraction")
     if match[2] == match[3] and not match[1]:
         return Hit(match.end(), f"{cardinal(int(match[2]))} out of {cardinal(int(match[3]))}", "fraction")
+    if not match[1] and int(match[2]) <= int(match[3]) and COUNTED_BEFORE.search(text, max(0, at - 12), at):
+        return Hit(match.end(), f"{cardinal(int(match[2]))} of {cardinal(int(match[3]))}", "fraction")
     part = spoken_fraction(int(match[2]), int(match[3]))
     if match[1] and " over " in part:
         return None

@@ -20,11 +20,15 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text that rules look at. `shouting` is true where a whole sentence is written in capitals."""
+    """The text that rules look at.
+
+    `shouting` is true where a whole sentence is written in capitals, `mute` where there are only signs to see.
+    """
 
     text: str
     british: bool = False
     shouting: bool = False
+    mute: bool = False
 
 
 Rule = Callable[[Source, int], Hit | None]

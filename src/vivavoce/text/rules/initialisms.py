@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from ..abbreviations import sentence_rules
 from .capitals import CHOSEN_LETTERS, SAID, SHORT_WORDS, SPELLED, WORDS
 from .hit import Hit, Source
 from .numbers import label
 
 __all__ = [
     "ampersand",
+    "begins_sentence",
     "dotted_initials",
     "is_shouted",
     "is_spelled",
@@ -34,6 +36,7 @@ DOTTED = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.){1,8}(?![A-Za-z0-9])|[A-Za-z](?:\.
 INITIAL = re.compile(r"([A-Z])\.(?=[  ]?[A-Z][a-z.])")
 NAME_AFTER = re.compile(r"[ ][0-9]|['’]s\b")
 OWNER = re.compile(r"['’]s(?![A-Za-z0-9])")
+NEXT_WORD = re.compile(r"[\"'”’)]{0,4}\s{1,4}[\"'“‘(]{0,4}([A-Z][a-z]{0,20})(?![A-Za-z.])")
 CLOSES = re.compile(r"[\s\"'”’)]{0,20}$")
 AMPERSAND = re.compile(r"([A-Z]{1,3})&([A-Z]{1,3})(?![A-Za-z0-9_&])")
 ARTICLE_A = re.compile(r"A(?:[ ][\"“‘'(]?[A-Za-z0-9$€£]|['’\"”]|[-‐])")
@@ -89,6 +92,12 @@ def letters_ipa(word: str, ending: str = "") -> str:
     return said
 
 
+def begins_sentence(text: str, at: int) -> bool:
+    """Whether a word that begins sentences follows, as in `the U.S. They agree`."""
+    match = NEXT_WORD.match(text, at)
+    return match is not None and match[1].lower() in sentence_rules("en").starters
+
+
 def upper_word(source: Source, at: int) -> Hit | None:
     """`FBI`, `CPUs`, `NASA`, `PLEASE`."""
     if match := CONTRACTED.match(source.text, at):
@@ -135,7 +144,7 @@ def dotted_initials(source: Source, at: int) -> Hit | None:
             return Hit(owner.end(), f"{spell(letters)}'s", "initialism", letters_ipa(letters, "s"))
         if letters[-1] == "s" and letters[:-1].isupper():
             return Hit(match.end(), f"{spell(letters[:-1])} s", "plural", letters_ipa(letters[:-1], "s"))
-        closes = CLOSES.match(text, match.end()) is not None
+        closes = CLOSES.match(text, match.end()) is not None or begins_sentence(text, match.end())
         end = match.end() - (1 if closes and match.group().endswith(".") else 0)
         return Hit(end, spell(letters), "initialism", letters_ipa(letters))
     if (match := INITIAL.match(text, at)) and not _ends_sentence(text, at):

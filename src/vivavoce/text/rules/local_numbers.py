@@ -28,7 +28,20 @@ DECIMAL_POINT = re.compile(r"\d+\.(?!\d{3}(?!\d))\d+(?![\d.,])")
 GERMAN_DAY = re.compile(
     r"(\d{1,2})\.(?=[ ]?(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
 )
-NOMINATIVE = re.compile(r"\b[Dd]er $")
+NOMINATIVE = re.compile(r"\b(?:der|die|das) $", re.IGNORECASE)
+GERMAN_RANK = re.compile(r"(\d{1,3})\.(?=[ ][A-ZÄÖÜa-zäöü])")
+GERMAN_BEFORE = re.compile(r"\b(?:der|die|das|dem|den|des|am|im|zum|zur|vom|beim|seit|jeder|jeden) $", re.IGNORECASE)
+CLOCK = re.compile(r"([01]?\d|2[0-4])[.:]([0-5]\d)[ ](Uhr|uur)\b")
+FRENCH_CLOCK = re.compile(r"([01]?\d|2[0-4])[ ]?h[ ]?([0-5]\d)?(?![A-Za-z0-9])")
+# A number with the ending of an ordinal; the ending tells the gender where there are two.
+RANKS = {
+    "fr": re.compile(r"(\d{1,4})(?P<end>er|re|ère|ème|e|nde|nd)(?:s)?(?![A-Za-zÀ-ÿ0-9])"),
+    "es": re.compile(r"(\d{1,3})\.?(?P<end>[ºª°]|er(?![A-Za-z]))"),
+    "pt": re.compile(r"(\d{1,3})\.?(?P<end>[ºª°])"),
+    "it": re.compile(r"(\d{1,3})\.?(?P<end>[ºª])"),
+    "nl": re.compile(r"(\d{1,3})(?P<end>e|ste|de)(?![A-Za-z0-9])"),
+    "sv": re.compile(r"(\d{1,3}):(?P<end>a|e)(?![A-Za-z0-9])"),
+}
 SCALE = re.compile(
     r"[  ](Millionen|Million|Milliarden|Milliarde|millions?|milliards?|millones|millón|milioni|milione|milhões|milhão|mln|miljoen)\b"
 )
@@ -41,6 +54,8 @@ def local_number(text: str, at: int, language: str) -> Hit:
         if said:
             ending = "" if NOMINATIVE.search(text, max(0, at - 5), at) else "n"
             return Hit(day.end(), said + ending, "ordinal")
+    if hit := _time(text, at) or _ordinal(text, at, language):
+        return hit
     point = language in POINT
     chain = CHAIN.match(text, at)
     match = (WITH_POINT if point else COMMA).match(text, at)
@@ -52,6 +67,43 @@ def local_number(text: str, at: int, language: str) -> Hit:
             return Hit(chain.end(), chain.group(), "plain")
         match = WITH_POINT.match(text, at) or match
     return _read(text, match, language)
+
+
+def _time(text: str, at: int) -> Hit | None:
+    """`15.30 Uhr` is `fünfzehn Uhr dreißig`."""
+    match = CLOCK.match(text, at)
+    if match is None:
+        return None
+    language = "de" if match[3] == "Uhr" else "nl"
+    hour, minute = (_words(Decimal(number), language, "cardinal") for number in (match[1], match[2]))
+    if not hour or not minute:
+        return None
+    hour = "ein" if hour == "eins" else hour
+    return Hit(match.end(), f"{hour} {match[3]}" + (f" {minute}" if int(match[2]) else ""), "time")
+
+
+def _ordinal(text: str, at: int, language: str) -> Hit | None:
+    """`der 1. Platz`, `le 1er mai`, `la 2ª`; also `14h30`, which French writes with letters, too."""
+    if language == "de" and (rank := GERMAN_RANK.match(text, at)) and GERMAN_BEFORE.search(text, max(0, at - 8), at):
+        said = _words(Decimal(rank[1]), language, "ordinal")
+        ending = "" if NOMINATIVE.search(text, max(0, at - 5), at) else "n"
+        return Hit(rank.end(), said + ending, "ordinal") if said else None
+    if language == "fr" and (clock := FRENCH_CLOCK.match(text, at)):
+        hour = "une" if int(clock[1]) == 1 else _words(Decimal(clock[1]), language, "cardinal")
+        minute = f" {_words(Decimal(clock[2]), language, 'cardinal')}" if clock[2] and int(clock[2]) else ""
+        return Hit(clock.end(), f"{hour} heure{'s' if int(clock[1]) > 1 else ''}{minute}", "time")
+    pattern = RANKS.get(language)
+    match = pattern.match(text, at) if pattern else None
+    said = _words(Decimal(match[1]), language, "ordinal") if match else None
+    if match is None or not said:
+        return None
+    if match["end"] == "ª" and said.endswith("o"):
+        said = said[:-1] + "a"
+    elif match["end"] in ("re", "ère") and said == "premier":
+        said = "première"
+    elif match["end"] == "er" and language == "es" and said.endswith("o"):
+        said = said[:-1]
+    return Hit(match.end(), said, "ordinal")
 
 
 def _read(text: str, match: re.Match[str], language: str) -> Hit:
@@ -72,7 +124,8 @@ def _read(text: str, match: re.Match[str], language: str) -> Hit:
     said = None if leading else _words(value, language, kind)
     if said is None:
         return Hit(digits, text[match.start() : digits], "plain")
-    return Hit(digits, said, "number")
+    lead = (match["lead"] or "").strip()
+    return Hit(digits, f"{said} {lead}" if lead else said, "number")
 
 
 def _ascii(text: str) -> str:
@@ -118,7 +171,7 @@ def _attempt(number: int | float, locale: str, kind: str) -> str | None:
 
 
 def _money(value: Decimal, language: str, code: str) -> str | None:
-    locale = _locale(language)
+    locale = "pt_BR" if code == "BRL" and language == "pt" else _locale(language)
     if locale is None:
         return None
     try:

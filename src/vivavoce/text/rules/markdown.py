@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["FENCE", "Block", "Link", "block", "emphasis", "link"]
+__all__ = ["FENCE", "Block", "Link", "block", "emphasis", "in_path", "link"]
 
 FENCE = re.compile(r"(`{3,10}|~{3,10})(?!`|~)([^\s`]{0,40})[ \t]{0,20}(?=\n|$)")
 INDENT = re.compile(r"[ \t]{0,12}")
@@ -25,7 +25,9 @@ LINK = re.compile(
     r"(!)?\[([^\[\]\n]{0,500})\](?:\([ \t]?<?([^()\s<>]{0,2000}(?:\([^()\s]{0,200}\)[^()\s<>]{0,200})?)>?(?:[ \t]+(?:\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'))?[ \t]?\)"
     r"|\[[^\[\]\n]{0,100}\])"
 )
+CITED = re.compile(r"(?<=[.,;:!?\"”’)\]])\[[0-9]{1,3}(?:[ ]?[,–-][ ]?[0-9]{1,3}){0,8}\](?!\()")
 FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,40}\]:?")
+DIALED = re.compile(r"\*[0-9]{2,4}#?(?![0-9*#A-Za-z])(?![^*\n]{0,200}\*)")
 OPERANDS = re.compile(r"[A-Za-z0-9]\*[A-Za-z0-9](?![A-Za-z0-9*])")
 CHECK = re.compile(r"\[[ xX]\](?=\s)")
 AUTOLINK = re.compile(
@@ -88,6 +90,8 @@ def emphasis(text: str, start: int, end: int) -> bool:
         return (
             end - start < 4 and not (before.isalnum() and after.isalnum()) and not (before in "/@.#_" and before != "")
         )
+    if end - start == 1 and mark == "*" and DIALED.match(text, start) and not before.strip():
+        return False
     if before.isdigit() and (after.isdigit() or after in ("(", "-")) and end - start < 3:
         return False
     if end - start == 1 and mark == "*" and _operands(text, start):
@@ -99,3 +103,16 @@ def emphasis(text: str, start: int, end: int) -> bool:
 def _operands(text: str, at: int) -> bool:
     """Whether the sign at `at` stands between two single letters or digits, as in `a*b`."""
     return OPERANDS.match(text, max(0, at - 1)) is not None and not text[max(0, at - 2) : max(0, at - 1)].isalnum()
+
+
+def in_path(text: str, at: int) -> bool:
+    """Whether the backslash at `at` stands in a Windows path, where it escapes nothing."""
+    window = text[max(0, at - 200) : at]
+    if not window or window[-1].isspace():
+        return False
+    before = window.rsplit(None, 1)[-1]
+    return (
+        ":\\" in before
+        or before.startswith("\\\\")
+        or (before[-1] == ":" and before[-2:-1].isalpha() and len(before) < 4)
+    )

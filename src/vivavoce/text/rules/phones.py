@@ -18,14 +18,18 @@ EXTENSION = re.compile(r"[ ,]{0,2}(?:ext\.?|x)[ ]?([0-9]{1,6})(?![0-9A-Za-z])", 
 CARD = re.compile(rf"[0-9]{{4}}(?:[ -][0-9]{{4}}){{2,4}}{END}")
 SOCIAL = re.compile(rf"[0-9]{{3}}-[0-9]{{2}}-[0-9]{{4}}{END}")
 GROUP = re.compile(r"[0-9]+")
+DIALED = re.compile(r"\*[0-9]{2,4}#?(?![0-9*#A-Za-z])|#[0-9]{2,4}#(?![0-9*#A-Za-z])")
 VANITY = re.compile(r"1-([0-9]{3})-([A-Z]{4,12})(?![A-Za-z0-9])")
-SERIAL = re.compile(rf"[0-9]{{1,12}}(?:-[0-9]{{1,12}}){{2,8}}{END}")
+SERIAL = re.compile(rf"[0-9]{{1,12}}(?:-[0-9]{{1,12}}){{2,8}}{END}|[0-9]{{5}}-[0-9]{{4}}{END}")
 LONG = re.compile(r"[0-9]{10,}+(?!,[0-9]|\.[0-9])")
 
 
 def phone(source: Source, at: int) -> Hit | None:
     """`(555) 123-4567` is `five five five, one two three, four five six seven`."""
     text = source.text
+    if (code := DIALED.match(text, at)) and not text[at - 1 : at].isalnum():
+        signs = {"*": "star", "#": "hash"}
+        return Hit(code.end(), " ".join(signs.get(sign) or digits(sign) for sign in code.group()), "phone")
     if text[at] == "+":
         match = INTERNATIONAL.match(text, at)
         if match is None or sum(map(str.isdigit, match.group())) < 7:
@@ -45,7 +49,7 @@ def phone(source: Source, at: int) -> Hit | None:
 
 
 def serial(source: Source, at: int) -> Hit | None:
-    """Three or more groups tied by hyphens are a number that is a name: `978-3-16-148410-0`."""
+    """Groups tied by hyphens that are a name: `978-3-16-148410-0`, the postcode `78701-1234`."""
     match = SERIAL.match(source.text, at)
     return Hit(match.end(), _groups(match.group()), "digits") if match else None
 

@@ -59,7 +59,8 @@ def roman(source: Source, at: int) -> Hit | None:
         counted = before is not None and before[1].lower() in COUNTED
         match = SMALL.match(text, at) if listed or counted else None
         capitals = match[1].upper() if match else ""
-        if not capitals or NUMERAL.fullmatch(capitals) is None:
+        closed = counted or text[at + len(capitals) : at + len(capitals) + 1] == ")" or len(capitals) > 1
+        if not capitals or not closed or NUMERAL.fullmatch(capitals) is None:
             return None
         return Hit(at + len(capitals), cardinal(value_of(capitals)), "roman")
     match = NUMERAL.match(text, at)

@@ -10,7 +10,7 @@ from .initialisms import letters_ipa, spell
 from .numbers import LONGEST, cardinal, digits, ordinal
 from .pauses import duration_ms, strength_ms
 
-__all__ = ["PLAIN", "Style", "Tag", "opened", "pause_of", "read_tag", "say_as"]
+__all__ = ["HIDDEN", "PLAIN", "Style", "Tag", "opened", "pause_of", "read_tag", "say_as"]
 
 SPEECH = frozenset(str.split("speak p s break sub say-as phoneme prosody emphasis lang voice mark audio desc w token"))
 HTML = frozenset(
@@ -18,7 +18,7 @@ HTML = frozenset(
         "a abbr address article aside b big blockquote body br button center cite code col dd del details dfn div dl dt em "
         "figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i img input ins kbd label li link main nav ol "
         "option path pre q samp section select small span strike strong style summary sup svg table tbody td tfoot th thead time "
-        "title tr tt u ul var video wbr think thinking"
+        "title tr tt u ul var video wbr think thinking reasoning scratchpad script style"
     )
 )
 BREAKING = frozenset(
@@ -26,6 +26,8 @@ BREAKING = frozenset(
         "p s br div li tr h1 h2 h3 h4 h5 h6 hr ul ol table blockquote section article dd dt pre think thinking title summary option caption"
     )
 )
+# What is written inside is not meant to be said.
+HIDDEN = frozenset(str.split("think thinking reasoning scratchpad script style"))
 NAME = re.compile(r"<(/)?([A-Za-z][A-Za-z0-9]{0,30}(?:[-:][A-Za-z0-9]{1,30}){0,3})")
 ATTRIBUTE = re.compile(
     r"\s{1,8}([A-Za-z_:][A-Za-z0-9_:.-]{0,40})\s{0,4}=\s{0,4}(?:\"([^\"<>]{0,500})\"|'([^'<>]{0,500})'|([^\s\"'<>=]{0,100}))"

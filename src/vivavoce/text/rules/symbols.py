@@ -12,7 +12,7 @@ __all__ = ["named_sign", "operator", "power", "signed"]
 SIGNS = {
     "=": "equals", "+": "plus", "−": "minus", "×": "times", "÷": "divided by", "≤": "is less than or equal to",
     "≥": "is greater than or equal to", "<": "is less than", ">": "is greater than", "≠": "is not equal to",
-    "≈": "is about", "≡": "is identical to", "∝": "is proportional to", "±": "plus or minus", "√": "the square root of",
+    "≈": "is about", "≡": "is identical to", "∝": "is proportional to", "±": "plus or minus", "√": "the square root of", "∛": "the cube root of",
     "∞": "infinity", "∑": "the sum of", "∏": "the product of", "∫": "the integral of", "∂": "partial", "∈": "in",
     "∉": "not in", "∪": "union", "∩": "intersection", "∅": "the empty set", "∀": "for all", "∃": "there exists",
     "→": "to", "⇒": "implies", "⇔": "if and only if", "↔": "to and from", "←": "from", "¬": "not", "∧": "and", "∨": "or",
@@ -41,9 +41,10 @@ SIGN_WORDS = {
     ">": "more than", "≤": "at most", "≥": "at least",
 }  # fmt: skip
 POWER = re.compile(
-    r"([A-Za-z]|[0-9]{1,9}(?:\.[0-9]{1,9})?|\))?(?:\^\(?([-−]?[0-9]{1,4}|[a-z])\)?|([⁰¹²³⁴⁵⁶⁷⁸⁹]{0,2}[⁺⁻](?![⁰¹²³⁴⁵⁶⁷⁸⁹])|[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|ⁿ))(?![0-9A-Za-z])"
+    r"([A-Za-z]|[0-9]{1,9}(?:\.[0-9]{1,9})?|\))?(?:\^(?P<open>[({])?(?P<raised>[-−]?[0-9]{1,4}|[a-z])(?(open)[)}])|(?P<super>[⁰¹²³⁴⁵⁶⁷⁸⁹]{0,2}[⁺⁻](?![⁰¹²³⁴⁵⁶⁷⁸⁹])|[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|ⁿ))(?![0-9A-Za-z])"
 )
 SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n")
+NOTED = frozenset('.,;:!?"”’')
 NUMBER_SIGN = re.compile(r"#(?=[0-9])")
 LANGUAGES = re.compile(r"(?:C\+\+|[CF]#|[A-Z]\+(?![0-9A-Za-z+])|[A-F]-(?=[\s.,;:!?)]|$))")
 # A tag that is written out or broken is not a comparison: its brackets say nothing.
@@ -51,6 +52,8 @@ ANGLE = re.compile(r"(?<![^\s>])<[/!]?(?:[A-Za-z][A-Za-z0-9-]{0,30}/?>|[A-Za-z]{
 ANGLE_BEFORE = re.compile(r"(?<![^\s>])<[/!]?[A-Za-z][A-Za-z0-9-]{0,30}[ /]{0,2}$")
 OPERAND_BEFORE = re.compile(r"(?:[0-9)%]|(?<![A-Za-z])[A-Za-z])[ ]$|[0-9)%°]$")
 FACTOR_BEFORE = re.compile(r"(?:[0-9)%°]|(?<![A-Za-z])[A-Za-z])[ ]?$")
+NAMED_AFTER = re.compile(r"[\"”’']?[ ](?:sign|symbol|key)s?\b")
+KEY_BEFORE = re.compile(r"\b(?:press|dial|hit|key|or|and|the)[ ][\"“']?$", re.IGNORECASE)
 FORMULA = re.compile(r"\$\$|\$[A-Za-z\\({^_-][^$\n]{0,200}\$")
 OPERATOR_BEFORE = re.compile(r"[=<>(+*/×÷^≤≥≈][ ]?$")
 EXPONENT = re.compile(
@@ -59,7 +62,7 @@ EXPONENT = re.compile(
 
 
 def power(source: Source, at: int) -> Hit | None:
-    """`x^2` and `x²` are `x squared`, `10⁻³` is `ten to the minus third`, `6.02e23` is said in full."""
+    """`x^2` and `x²` are `x squared`, `10⁻³` is `ten to the minus three`, `6.02e23` is said in full."""
     text = source.text
     if match := EXPONENT.match(text, at):
         raised = (match[2] or match[3] or match[4]).translate(SUPER).replace("−", "-")
@@ -69,15 +72,16 @@ def power(source: Source, at: int) -> Hit | None:
     match = POWER.match(text, at)
     if match is None:
         return None
-    if not match[1] and at > 2 and text[at - 3 : at].isalpha() and match[3]:
+    if not match[1] and match["super"] and ((text[at - 3 : at].isalpha() and at > 2) or text[at - 1 : at] in NOTED):
         return Hit(match.end(), "", "footnote")
-    if match[3] and match[3][-1] in "⁺⁻":
-        count = match[3][:-1].translate(SUPER)
-        charge = "plus" if match[3][-1] == "⁺" else "minus"
+    above = match["super"] or ""
+    if above and above[-1] in "⁺⁻":
+        count = above[:-1].translate(SUPER)
+        charge = "plus" if above[-1] == "⁺" else "minus"
         return Hit(
             match.end(), " ".join([match[1] or "", cardinal(int(count)) if count else "", charge]).strip(), "math"
         )
-    base, raised = match[1] or "", (match[2] or match[3]).translate(SUPER).replace("−", "-")
+    base, raised = match[1] or "", (match["raised"] or above).translate(SUPER).replace("−", "-")
     said = decimal(base) if base and base[0].isdigit() else base.strip(")")
     return Hit(match.end(), f"{said} {_raised(raised)}".strip(), "math")
 
@@ -88,7 +92,7 @@ def _raised(text: str) -> str:
     value = int(text)
     if value in (2, 3):
         return "squared" if value == 2 else "cubed"
-    return f"to the minus {ordinal(-value)}" if value < 0 else f"to the {ordinal(value)}"
+    return f"to the minus {cardinal(-value)}" if value < 0 else f"to the {ordinal(value)}"
 
 
 def operator(source: Source, at: int) -> Hit | None:
@@ -148,7 +152,13 @@ def named_sign(source: Source, at: int) -> Hit | None:
         and not (at and text[at - 1].isalpha() and text[at - 1] > "ʯ")
     ):
         return Hit(at + 1, GREEK[character], "greek")
+    if character == "*" and KEY_BEFORE.search(text, max(0, at - 8), at) and not text[at + 1 : at + 2].isalnum():
+        return Hit(at + 1, "star", "sign")
+    if text.startswith("##", at):
+        return Hit(at + 2, "", "symbol")
     if character == "*" and not FACTOR_BEFORE.search(text, max(0, at - 3), at):
         return Hit(at + 1, "", "symbol")
     said_one = SIGNS.get(character)
+    if said_one and character in "$€£" and NAMED_AFTER.match(text, at + 1):
+        said_one = said_one.removesuffix("s")
     return None if said_one is None else Hit(at + 1, said_one, "math")

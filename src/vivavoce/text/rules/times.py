@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .hit import Hit, Source
-from .numbers import ONES, cardinal
+from .numbers import ONES, cardinal, decimal
 
 __all__ = ["clock", "time_of_day"]
 
@@ -21,6 +21,11 @@ HALVES = re.compile(
     r"(1[0-2]|0?[1-9])[ ]?([AaPp])\.?[Mm]\.?[ ]?[-–—][ ]?(1[0-2]|0?[1-9])[ ]?([AaPp])\.?[Mm](?:\.|(?![A-Za-z]))"
 )
 OCLOCK = re.compile(r"(1[0-2]|[1-9])[ ]?o['’]clock\b", re.IGNORECASE)
+ELAPSED = re.compile(r"([0-9]{1,2}):([0-5][0-9]):([0-5][0-9])[.,]([0-9]{1,3})(?![0-9])")
+COMPOSED = re.compile(
+    r"(?=[0-9]{1,3}(?:d|h|m|min)[ ]?[0-9]{1,2}(?:h|m|min|s)(?![A-Za-z0-9]))(?:([0-9]{1,3})d[ ]?)?(?:([0-9]{1,3})h[ ]?)?"
+    r"(?:([0-9]{1,3})m(?:in)?[ ]?)?(?:([0-9]{1,3})s)?(?![A-Za-z0-9])"
+)
 DURATION = re.compile(r"([0-9]{1,4})h[ ]?([0-5]?[0-9])(?:m|min)?(?![A-Za-z0-9])")
 
 
@@ -40,9 +45,19 @@ def _minutes(minute: int) -> str:
     return f"oh {ONES[minute]}" if minute < 10 else cardinal(minute)
 
 
+def _some(count: str, name: str) -> str:
+    return f"{cardinal(int(count))} {name}{'' if int(count) == 1 else 's'}"
+
+
 def time_of_day(source: Source, at: int) -> Hit | None:
     """`7:45 a.m.`, `14:30`, `7pm`, `9:00-17:30`, `7-9 pm`."""
     text = source.text
+    if match := ELAPSED.match(text, at):
+        words = f"{_some(match[1], 'hour')} {_some(match[2], 'minute')} {decimal(f'{match[3]}.{match[4]}')} seconds"
+        return Hit(match.end(), words, "time")
+    if match := COMPOSED.match(text, at):
+        counts = zip(match.groups(), ("day", "hour", "minute", "second"), strict=True)
+        return Hit(match.end(), " ".join(_some(count, name) for count, name in counts if count), "time")
     if match := CLOCK.match(text, at):
         hour, minute, half = int(match["hour"]), int(match["minute"]), match["half"] or ""
         words = clock(hour, minute, half)

@@ -36,9 +36,9 @@ V volt|mV millivolt|kV kilovolt|A amp|mA milliamp|mAh milliamp-hour|Ah amp-hour|
 J joule|kJ kilojoule|MJ megajoule|cal calorie|kcal kilocalorie|N newton|Nm newton-meter
 Pa pascal|hPa hectopascal|kPa kilopascal|MPa megapascal|bar bar|mbar millibar|atm atmosphere
 dB decibel|dBA decibel|lm lumen|lx lux lux|px pixel|pts point|ha hectare|ac acre|hp horsepower horsepower
-mol mole|mmol millimole|sqm square\u00a0meter|sqft square\u00a0foot square\u00a0feet
+mmHg millimeter\u00a0of\u00a0mercury millimeters\u00a0of\u00a0mercury|mol mole|mmol millimole|sqm square\u00a0meter|sqft square\u00a0foot square\u00a0feet
 sq\u00a0ft square\u00a0foot square\u00a0feet|sq\u00a0m square\u00a0meter|sq\u00a0km square\u00a0kilometer
-sq\u00a0mi square\u00a0mile|cu\u00a0ft cubic\u00a0foot cubic\u00a0feet|eV electronvolt|keV kilo-electronvolt
+sq\u00a0mi square\u00a0mile|cu\u00a0in cubic\u00a0inch cubic\u00a0inches|cu\u00a0ft cubic\u00a0foot cubic\u00a0feet|eV electronvolt|keV kilo-electronvolt
 MeV mega-electronvolt|GeV giga-electronvolt|ct carat
 """
 for _item in LISTED.replace("\n", "|").replace("nautical mile", "nautical\u00a0mile").split("|"):
@@ -58,9 +58,9 @@ PER = {
     },
 }
 # A single letter after a space is a unit only where hardly anything else is meant.
-SPACED = frozenset(str.split("m g s h l L V W"))
+SPACED = frozenset(str.split("m g s h l L V W Ω"))
 NOT_SPACED = frozenset(str.split("in us d t B A J N C K ct bar ac mo pts at"))
-NAMES = "|".join(re.escape(name).replace("\\ ", "[ ]") for name in sorted(UNITS, key=len, reverse=True))
+NAMES = "|".join(re.escape(name).replace("\\ ", r"\.?[ ]") for name in sorted(UNITS, key=len, reverse=True))
 RATES = "|".join(re.escape(name) for name in sorted(PER, key=len, reverse=True))
 POWER = r"(?P<power>[²³]|\^[23])?"
 VALUE = rf"(?P<minus>[-−–+])?(?P<number>{NUMBER}|\.[0-9]{{1,9}})(?P<fraction>[½¼¾⅓⅔⅛⅜⅝⅞])?"
@@ -78,6 +78,11 @@ BARE_RATE = re.compile(
     rf"(?P<unit>{NAMES}){POWER}(?:/|[ ]per[ ])(?P<per>{RATES})(?P<power2>[²³]|\^[23])?(?![A-Za-z0-9/])"
 )
 BARE_POWER = re.compile(rf"(?P<unit>{NAMES})(?P<power>[²³])(?![A-Za-z0-9])")
+COMPASS = {"N": "north", "S": "south", "E": "east", "W": "west"}
+COMPASS_AFTER = re.compile(r"[ ]?([NSEW])(?![A-Za-z0-9'’&-])")
+ARC = re.compile(
+    r"([0-9]{1,3})°[ ]?([0-9]{1,2})['′’](?:[ ]?([0-9]{1,2}(?:\.[0-9]{1,6})?)(?:[\"″”]|''))?(?:[ ]?([NSEW])(?![A-Za-z0-9]))?"
+)
 FEET = re.compile(r"([0-9]{1,2})['′’][ ]?([0-9]{1,2})(?:[\"″”]|'')")
 FEET_INCHES = re.compile(r"([0-9]{1,2})[ ]?ft\.?[ ]?([0-9]{1,2})[ ]?in(?![A-Za-z0-9])\.?")
 PRIME = re.compile(rf"({NUMBER})([\"″'′])(?![A-Za-z0-9\"'])")
@@ -85,8 +90,14 @@ PEOPLE = re.compile(
     r"[ ](?:people|users|customers|followers|views|downloads|subscribers|homes|jobs|households|workers|children|readers|"
     r"votes|copies|barrels|tonnes|tons|dollars|pounds|euros|visitors|viewers|fans|players|members)\b"
 )
-TIMES = re.compile(rf"({NUMBER})[x×](?![A-Za-z0-9]|[ ]?[-+*/=^<>])")
+TIMES = re.compile(
+    rf"({NUMBER})[x×](?![A-Za-z0-9]|[ ]?(?:[-+*=^<>]|/(?!(?:day|d|week|wk|month|mo|year|yr|hour|hr|h)\b)))"
+)
 DIMENSIONS = re.compile(rf"({NUMBER})(?:[ ]?x[ ]?|×)(?=[0-9])")
+HEX = re.compile(r"0[xX]([0-9A-Fa-f]{1,16})(?![0-9A-Za-z])")
+MULTIPLES = re.compile(rf"({NUMBER})x?[-–]({NUMBER})[x×](?![A-Za-z0-9])")
+PIXELS = re.compile(r"([1-9][0-9]{2,3})[ ]?[x×][ ]?([1-9][0-9]{2,3})(?![0-9]|[.,][0-9])")
+PRODUCT = re.compile(r"[0-9.,]{1,12}[ ]?=")
 SHORT_SCALE = re.compile(rf"({NUMBER})(?:(k|K|M|bn|B)|[ ]?(mn|bn))(?![A-Za-z0-9])")
 SCALE_NAMES = {"k": "thousand", "K": "thousand", "M": "million", "mn": "million", "bn": "billion", "B": "billion"}
 ARTICLE = re.compile(r"\b(?:a|an|another|this|that|every|each)[ ]$", re.IGNORECASE)
@@ -117,7 +128,7 @@ SCALES = {"C": " Celsius", "F": " Fahrenheit", "K": " Kelvin", "℃": " Celsius"
 
 def plural_of(unit: str, count: str | None) -> str:
     """The unit's name for a count as written."""
-    one, many = UNITS[unit]
+    one, many = UNITS[unit.replace(".", "")]
     return one if count in ("1", "-1", "1.0") else many
 
 
@@ -138,12 +149,17 @@ def _value(match: re.Match[str]) -> str:
 def measure(source: Source, at: int) -> Hit | None:
     """`9.5 m/s²` is `nine point five meters per second squared`; also percentages and degrees."""
     text = source.text
+    if match := ARC.match(text, at):
+        return Hit(match.end(), _arc(match), "coordinate")
     if match := PERCENT.match(text, at):
         name = "percentage points" if match["point"] else "per mille" if match["unit"] == "‰" else "percent"
         return Hit(match.end(), f"{_value(match)} {name}", "percent")
     if match := DEGREES.match(text, at):
         singular = match["number"] == "1" and not match["to"] and not match["fraction"]
         scale = SCALES.get((match["scale"] or match["glyph"] or "").upper(), "")
+        compass = COMPASS_AFTER.match(text, match.end()) if not scale else None
+        if compass:
+            return Hit(compass.end(), f"{_value(match)} degrees {COMPASS[compass[1]]}", "coordinate")
         return Hit(match.end(), f"{_value(match)} degree{'' if singular else 's'}{scale}", "temperature")
     if match := FEET_INCHES.match(text, at):
         inches = f"{cardinal(int(match[2]))} inch{'' if match[2] == '1' else 'es'}"
@@ -156,10 +172,19 @@ def measure(source: Source, at: int) -> Hit | None:
     if match["unit"] == "m" and not match["gap"] and PEOPLE.match(text, match.end()):
         return Hit(match.end(), f"{_value(match)} million", "number")
     count = None if match["to"] or match["fraction"] else match["number"]
-    if match["gap"] == "-" or attributive(text, at, match.end()):
+    joined = not match["gap"] and match["unit"] in ("h", "hr") and NOUN.match(text, match.end())
+    if match["gap"] == "-" or joined or attributive(text, at, match.end()):
         count = "1"
     name = POWERS.get(match["power"] or "", "") + plural_of(match["unit"], count)
     return Hit(match.end(), f"{_value(match)} {name}{_rate(match)}", "unit")
+
+
+def _arc(match: re.Match[str]) -> str:
+    """Degrees, minutes and seconds of an angle."""
+    words = f"{cardinal(int(match[1]))} degrees {cardinal(int(match[2]))} minutes"
+    if match[3]:
+        words += f" {decimal(match[3])} seconds"
+    return f"{words} {COMPASS[match[4]]}" if match[4] else words
 
 
 def _inches(text: str, at: int) -> Hit | None:
@@ -204,8 +229,17 @@ def bare_rate(source: Source, at: int) -> Hit | None:
 def times(source: Source, at: int) -> Hit | None:
     """`10x` is `ten times`, `4x4` is `four by four`, `10k` is `ten thousand`, `4K` is `four K`."""
     text = source.text
+    if match := HEX.match(text, at):
+        spelled = [cardinal(int(sign)) if sign.isdigit() else sign.upper() for sign in match[1]]
+        return Hit(match.end(), " ".join(["zero x", *spelled]), "digits")
+    if match := MULTIPLES.match(text, at):
+        return Hit(match.end(), f"{decimal(match[1])} to {decimal(match[2])} times", "unit")
+    if match := PIXELS.match(text, at):
+        return Hit(match.end(), f"{pairs(match[1])} by {pairs(match[2])}", "unit")
     if match := DIMENSIONS.match(text, at):
         value = match[1]
+        if PRODUCT.match(text, match.end()):
+            return Hit(match.end(), f"{decimal(value)} times", "math")
         return Hit(match.end(), f"{pairs(value) if len(value) == 4 and value.isdigit() else decimal(value)} by", "unit")
     if match := TIMES.match(text, at):
         return Hit(match.end(), f"{decimal(match[1])} times", "unit")

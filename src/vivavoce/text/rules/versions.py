@@ -13,6 +13,7 @@ __all__ = ["dotted", "versioned"]
 IP = re.compile(
     r"([0-9]{1,3}(?:\.[0-9]{1,3}){3})(?![0-9]|\.[0-9])(?:/([0-9]{1,2})(?![0-9A-Za-z]))?(?::([0-9]{1,5}))?(/[^\s<>\"']{0,200})?"
 )
+WIRELESS = re.compile(r"802\.([0-9]{1,2})([a-z]{0,2})(?![0-9A-Za-z])")
 DOTTED = re.compile(
     r"[0-9]{1,6}(?:\.[0-9]{1,6}){2,12}(?![0-9]|\.[0-9])(?:[-+]?(?:alpha|beta|rc|dev|a|b)[.]?([0-9]{0,4}))?"
 )
@@ -41,6 +42,9 @@ def _stage(name: str | None, count: str | None) -> str:
 def dotted(source: Source, at: int) -> Hit | None:
     """`192.168.0.1:80/x` with dots, `1.2.3` with points."""
     text = source.text
+    if match := WIRELESS.match(text, at):
+        letters = " ".join(match[2].upper())
+        return Hit(match.end(), f"eight oh two dot {cardinal(int(match[1]))} {letters}".strip(), "version")
     if match := IP.match(text, at):
         words = " dot ".join(pairs(piece) for piece in match[1].split("."))
         if match[2]:
