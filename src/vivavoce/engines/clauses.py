@@ -15,7 +15,7 @@ _SHORTEST_PIECE, _SHORTEST_CUT = 10, 36
 _MARGIN = 0.8
 _LEARN = 0.25
 # How much longer than usual the next piece may take, and how much of the whole sentence's time the first sound may.
-_CAUTION, _FIRST_SHARE = 1.3, 0.55
+_CAUTION, _FIRST_SHARE = 1.3, 0.52
 # A piece costs as much as if it had so many more symbols.
 _PIECE_COST = 8
 
@@ -41,7 +41,7 @@ class Pace:
         """How long to hold a first piece back, so that its sound lasts until the next piece is made.
 
         The first took `work_s` and sounds for `sound_s`; it has `first`, the next has `following` of the sentence's
-        `total` symbols. The first sound still leaves in 0.55 of the time that the whole sentence would take.
+        `total` symbols. The first sound still leaves in 0.52 of the time that the whole sentence would take.
         """
         missing_s = self.takes_s(following) * _CAUTION - sound_s
         whole_s = min(self.takes_s(total), work_s * (total + _PIECE_COST) / (first + _PIECE_COST))
