@@ -100,7 +100,7 @@ def _special(builder: Builder, source: Source, at: int, name_emoji: bool) -> int
     elif character in CLOSERS or character in OPENERS:
         return _punctuation(builder, source, at)
     else:
-        stop = emoji_run(text, at, len(text))
+        stop = at if character in "♯♭♮" else emoji_run(text, at, len(text))
         if stop > at:
             return _emoji(builder, text, at, stop, name_emoji)
         rules = SIGN_RULES
@@ -128,6 +128,9 @@ def _emoji(builder: Builder, text: str, at: int, stop: int, name_emoji: bool) ->
 
 def _punctuation(builder: Builder, source: Source, at: int) -> int:
     text, character = source.text, source.text[at]
+    if character == "." and text.startswith(",", at + 1) and builder.wordy:
+        builder.silent(at, at + 1, "punctuation")
+        return at + 1
     for rule in PHONE_ONLY if character in "(:;" else (plain_number, address) if character == "." else ():
         if (hit := rule(source, at)) is not None:
             return _said(builder, at, hit)

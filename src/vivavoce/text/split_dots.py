@@ -115,7 +115,9 @@ def _word(stop: Stop, token: str, spoken: int, rules: SentenceRules) -> int:
 def _counted(stop: Stop, token: str) -> bool:
     """Whether a number stands in front, as in `5 ft.` it does."""
     at = stop.at - len(token)
-    return at - stop.start >= 2 and stop.text[at - 1].isspace() and stop.text[at - 2].isdigit()
+    if at - stop.start < 2 or not stop.text[at - 1].isspace():
+        return False
+    return stop.text[at - 2].isdigit() or stop.text[max(stop.start, at - 5) : at - 1] in (" cu.", " sq.")
 
 
 def _unless_name(stop: Stop, spoken: int, rules: SentenceRules) -> int:

@@ -13,6 +13,7 @@ __all__ = ["ends", "ends_plainly"]
 
 _RUN_ON_CHARS = 48
 _NAME_WORDS = 3
+_RUN_ON_WORDS = 3
 _PLAIN_CHARS = 24
 _RUN_ON = re.compile(rf"\S{{0,{_RUN_ON_CHARS}}}")
 _LOWER_END = re.compile(r"[^\W\d_]*[^\W\d_A-ZÀ-Þ]")
@@ -196,7 +197,8 @@ def _glued(stop: Stop, marks: str, rules: SentenceRules) -> int:
     if not before.isascii() and len(token) > 3 and marks == ".":
         return after
     plain = following.isalpha() and following[1:] == following[1:].lower()
-    if plain and marks == "." and token.islower() and len(token) > 2 and len(following) > 1:
+    named = text.count(" ", stop.start, stop.at) < _RUN_ON_WORDS - 1  # a dotted name may be
+    if plain and marks == "." and token.islower() and len(token) > 2 and len(following) > 1 and not named:
         spaced = _SPACED_LETTER.match(text, after + len(following))
         if spaced or (len(text) < after + len(following) + 2 and not stop.final):
             return after if spaced else WAIT

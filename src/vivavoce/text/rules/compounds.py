@@ -23,7 +23,7 @@ COUNTED = re.compile("[0-9]{1,3}s")
 LEFT = re.compile(r"([A-Za-z]{1,20})$")
 RIGHT = re.compile(r"/[ ]?([A-Za-z]{1,12})([²³]|\^[23])?(?![A-Za-z0-9_-]|\.[A-Za-z0-9])(?:\.(?=,|[ ][a-z]))?")
 MANY = frozenset(str.split("people children men women inhabitants"))
-COUNT_BEFORE = re.compile(r"[0-9](?:[ ]?[A-Za-z]{1,12})?$")
+COUNT_BEFORE = re.compile(r"[0-9%](?:[ ]?[A-Za-z]{1,12})?$")
 DIVIDED = re.compile(r"[0-9)] $")
 NUMBER_NEXT = re.compile(r"/[ ]?[0-9(]")
 

@@ -7,7 +7,7 @@ import re
 from ..abbreviations import sentence_rules
 from .capitals import CHOSEN_LETTERS, SAID, SHORT_WORDS, SPELLED, WORDS
 from .hit import Hit, Source
-from .numbers import label
+from .numbers import decimal, label
 
 __all__ = [
     "ampersand",
@@ -43,6 +43,7 @@ ARTICLE_A = re.compile(r"A(?:[ ][\"“‘'(]?[A-Za-z0-9$€£]|['’\"”]|[-‐
 LABEL = re.compile(
     r"\b(?:grade|group|vitamin|plan|type|section|class|team|hepatitis|exhibit|option|part|appendix|letter)[ ]$", re.I
 )
+GRADED = re.compile(r"([A-Z]{1,5}|[A-Z][a-z]{2,12})([0-9]{1,3}\.[0-9]{1,3})(?![0-9A-Za-z]|\.[0-9])")
 MIXED = re.compile(r"(?=[0-9]{0,20}[A-Za-z])(?=[A-Za-z]{0,20}[0-9₀-₉])[A-Za-z0-9₀-₉]{2,24}(?![A-Za-z0-9_])")
 PIECES = re.compile(r"[A-Z]{1,24}(?![a-z])|[A-Z]?[a-z]{1,24}|[0-9]{1,24}")
 SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -174,6 +175,9 @@ def _ends_sentence(text: str, at: int) -> bool:
 
 def mixed(source: Source, at: int) -> Hit | None:
     """Letters with digits: `CO2` is `C O two`, `MP3`, `x86`, `R2D2`, `iPhone15`."""
+    if graded := GRADED.match(source.text, at):
+        name = spell(graded[1]) if graded[1].isupper() else graded[1]
+        return Hit(graded.end(), f"{name} {decimal(graded[2])}", "letters and digits")
     match = MIXED.match(source.text, at)
     if match is None:
         return None

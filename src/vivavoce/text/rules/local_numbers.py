@@ -171,7 +171,9 @@ def _attempt(number: int | float, locale: str, kind: str) -> str | None:
 
 
 def _money(value: Decimal, language: str, code: str) -> str | None:
-    locale = "pt_BR" if code == "BRL" and language == "pt" else _locale(language)
+    if code == "BRL" and language == "pt":
+        return _reais(value)
+    locale = _locale(language)
     if locale is None:
         return None
     try:
@@ -181,6 +183,15 @@ def _money(value: Decimal, language: str, code: str) -> str | None:
     except Exception:  # the locale does not know this currency
         return None
     return str(said).replace(",", "").strip() or None
+
+
+def _reais(value: Decimal) -> str | None:
+    """Money of Brazil, which num2words knows under no Portuguese locale."""
+    whole = int(value)
+    small = int(abs(value - whole) * 100)
+    words = _words(Decimal(whole), "pt", "cardinal")
+    cents = f" e {_words(Decimal(small), 'pt', 'cardinal')} centavo{'' if small == 1 else 's'}" if small else ""
+    return f"{words} {'real' if abs(whole) == 1 else 'reais'}{cents}" if words else None
 
 
 def _whole_money(value: Decimal, locale: str, code: str) -> str | None:

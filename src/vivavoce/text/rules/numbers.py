@@ -62,7 +62,10 @@ NAMED_BEFORE = re.compile(
 ZIP_BEFORE = re.compile(r",[ ][A-Z]{2}[ ]$")
 EMERGENCY = frozenset(str.split("911 999 112 411 311 511 811 988 111 110 119 000"))
 CALL_BEFORE = re.compile(r"\b(?:call|called|dial|dialed|ring|phone|text)[ ]$", re.IGNORECASE)
-SPELLED_BEFORE = re.compile(r"\b(?:code|zip|PIN|ID|postcode|password|passcode)(?:[ ]is)?:?[ ]$", re.IGNORECASE)
+SPELLED_BEFORE = re.compile(
+    r"\b(?:code|(?:confirmation|account|tracking|reference|order|ticket|case|booking|card|policy|member) number|ending in|OTP|CVV|zip|PIN|ID|postcode|password|passcode)(?:[ ]is)?:?[ ]$",
+    re.IGNORECASE,
+)
 COUNTED_AFTER = re.compile(r"\s(?!(?:was|is|has|its|as|this|plus|across|perhaps|always|us|yes)\b)[a-z]{2,30}s\b")
 
 
@@ -173,7 +176,7 @@ def plain_number(source: Source, at: int) -> Hit | None:
         return Hit(match.end(), year(int(text)), "year")
     if len(text) in (3, 4) and text.isdigit() and NAMED_BEFORE.search(source.text, max(0, at - 16), at):
         return Hit(match.end(), pairs(text), "number")
-    if len(text) > 3 and text.isdigit() and SPELLED_BEFORE.search(source.text, max(0, at - 16), at):
+    if len(text) > 3 and text.isdigit() and SPELLED_BEFORE.search(source.text, max(0, at - 28), at):
         return Hit(match.end(), digits(text), "digits")
     if len(text) == 5 and text.isdigit() and ZIP_BEFORE.search(source.text, max(0, at - 5), at):
         return Hit(match.end(), digits(text), "digits")

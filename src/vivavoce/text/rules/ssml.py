@@ -28,7 +28,7 @@ BREAKING = frozenset(
 )
 # What is written inside is not meant to be said.
 HIDDEN = frozenset(str.split("think thinking reasoning scratchpad script style"))
-NAME = re.compile(r"<(/)?([A-Za-z][A-Za-z0-9]{0,30}(?:[-:][A-Za-z0-9]{1,30}){0,3})")
+NAME = re.compile(r"<[ ]?(/)?([A-Za-z][A-Za-z0-9]{0,30}(?:[-:][A-Za-z0-9]{1,30}){0,3})")
 ATTRIBUTE = re.compile(
     r"\s{1,8}([A-Za-z_:][A-Za-z0-9_:.-]{0,40})\s{0,4}=\s{0,4}(?:\"([^\"<>]{0,500})\"|'([^'<>]{0,500})'|([^\s\"'<>=]{0,100}))"
 )
@@ -83,7 +83,10 @@ def read_tag(text: str, at: int) -> Tag | None:
     while len(attributes) < 20 and (found := ATTRIBUTE.match(text, end)):
         attributes[found[1].lower()] = unescape(found[2] or found[3] or found[4] or "")
         end = found.end()
-    if close := CLOSE.match(text, end):
+    close = CLOSE.match(text, end)
+    if text[at + 1] == " " and not (close and _speech(name)):
+        return None
+    if close:
         if not known and not attributes and _is_comparison(text, at, close.end()):
             return None
         return Tag(close.end(), name, attributes, bool(match[1]), bool(close[1]))

@@ -12,7 +12,7 @@ __all__ = ["named_sign", "operator", "power", "signed"]
 SIGNS = {
     "=": "equals", "+": "plus", "−": "minus", "×": "times", "÷": "divided by", "≤": "is less than or equal to",
     "≥": "is greater than or equal to", "<": "is less than", ">": "is greater than", "≠": "is not equal to",
-    "≈": "is about", "≡": "is identical to", "∝": "is proportional to", "±": "plus or minus", "√": "the square root of", "∛": "the cube root of",
+    "≈": "is about", "≡": "is identical to", "∝": "is proportional to", "±": "plus or minus", "♯": "sharp", "♭": "flat", "♮": "natural", "√": "the square root of", "∛": "the cube root of",
     "∞": "infinity", "∑": "the sum of", "∏": "the product of", "∫": "the integral of", "∂": "partial", "∈": "in",
     "∉": "not in", "∪": "union", "∩": "intersection", "∅": "the empty set", "∀": "for all", "∃": "there exists",
     "→": "to", "⇒": "implies", "⇔": "if and only if", "↔": "to and from", "←": "from", "¬": "not", "∧": "and", "∨": "or",
@@ -138,11 +138,20 @@ def named_sign(source: Source, at: int) -> Hit | None:
         return Hit(match.end(), " ".join(said), "sign")
     if ANGLE.match(text, at) or (text[at] == ">" and ANGLE_BEFORE.search(text, max(0, at - 40), at)):
         return Hit(at + 1, "", "bracket")
-    if text[at] == "$" and ((at and not text[at - 1].isspace()) or FORMULA.match(text, at)):
+    if text[at] == "$" and (
+        text[at + 1 : at + 2].isalpha() or (at and not text[at - 1].isspace()) or FORMULA.match(text, at)
+    ):
         return Hit(at + 1 + text.startswith("$", at + 1), "", "symbol")
     if text.startswith("<-", at) and text[at + 2 : at + 3].isdigit():
         return Hit(at + 1, SIGNS["<"], "math")
     if match := MULTI.match(text, at):
+        if (
+            match.group() in ("==", "||")
+            and text[at - 1 : at].isalnum() != text[match.end() : match.end() + 1].isalnum()
+        ):
+            before, after = text[at - 1 : at] if at else " ", text[match.end() : match.end() + 1] or " "
+            if not (before.isspace() and after.isspace()):
+                return Hit(match.end(), "", "markup")
         said_sign = SEVERAL[match.group()]
         return Hit(match.end(), said_sign, "dash" if said_sign in "—…" else "math")
     character = text[at]

@@ -99,6 +99,7 @@ MULTIPLES = re.compile(rf"({NUMBER})x?[-–]({NUMBER})[x×](?![A-Za-z0-9])")
 PIXELS = re.compile(r"([1-9][0-9]{2,3})[ ]?[x×][ ]?([1-9][0-9]{2,3})(?![0-9]|[.,][0-9])")
 PRODUCT = re.compile(r"[0-9.,]{1,12}[ ]?=")
 SHORT_SCALE = re.compile(rf"({NUMBER})(?:(k|K|M|bn|B)|[ ]?(mn|bn))(?![A-Za-z0-9])")
+HOUSE = re.compile("[ ][A-Z][a-z]")
 SCALE_NAMES = {"k": "thousand", "K": "thousand", "M": "million", "mn": "million", "bn": "billion", "B": "billion"}
 ARTICLE = re.compile(r"\b(?:a|an|another|this|that|every|each)[ ]$", re.IGNORECASE)
 NOUN = re.compile(
@@ -122,6 +123,8 @@ FRACTIONS = {
     "⅘": "four fifths",
     "⅙": "one sixth",
     "⅚": "five sixths",
+    "⅑": "one ninth",
+    "⅒": "one tenth",
 }
 SCALES = {"C": " Celsius", "F": " Fahrenheit", "K": " Kelvin", "℃": " Celsius", "℉": " Fahrenheit"}
 
@@ -245,6 +248,8 @@ def times(source: Source, at: int) -> Hit | None:
         return Hit(match.end(), f"{decimal(match[1])} times", "unit")
     if match := SHORT_SCALE.match(text, at):
         short = match[2] or match[3]
+        if short == "B" and match[1].isdigit() and HOUSE.match(text, match.end()):
+            return Hit(match.end(), f"{pairs(match[1])} B", "number")
         if (short == "K" and len(match[1]) == 1) or (short == "B" and len(match[1]) < 3 and "." not in match[1]):
             return Hit(match.end(), f"{decimal(match[1])} {short}", "number")
         return Hit(match.end(), f"{decimal(match[1])} {SCALE_NAMES[short]}", "number")
