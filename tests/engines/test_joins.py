@@ -68,3 +68,8 @@ def test_clauses_are_joined_by_the_pause_of_their_mark_and_words_move_along(paus
     told = [(word.start_ms, word.end_ms) for chunk in chunks for word in chunk.words]
     assert [start for start, _ in told] == pytest.approx([300, quiet[1][1], quiet[2][1]], abs=15)
     assert [end - start for start, end in told] == [500, 500, 500]
+
+
+def test_how_long_a_clause_is_to_be_held_stays_with_its_sound() -> None:
+    clauses = [Clause(padded(50, 50), (), "a,", False, 120.0), Clause(padded(50, 50), (), "b.", True)]
+    assert [chunk.hold_ms for chunk in joined(clauses, RATE_HZ, 1.0)] == [120.0, 0.0]
