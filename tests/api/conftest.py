@@ -181,8 +181,8 @@ class _QuietServer(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def _running(app: FastAPI) -> AsyncIterator[int]:
-    config = uvicorn.Config(app, http=Connection, log_config=None, access_log=False, timeout_graceful_shutdown=2)
+async def _running(app: FastAPI, grace_s: int = 2) -> AsyncIterator[int]:
+    config = uvicorn.Config(app, http=Connection, log_config=None, access_log=False, timeout_graceful_shutdown=grace_s)
     server = _QuietServer(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -203,8 +203,8 @@ async def _until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None
 
 
 @pytest.fixture
-def running() -> Callable[[FastAPI], contextlib.AbstractAsyncContextManager[int]]:
-    """`async with running(app) as port`: the app behind a real socket."""
+def running() -> Callable[..., contextlib.AbstractAsyncContextManager[int]]:
+    """`async with running(app) as port`: the app behind a real socket; utterances get `grace_s` to finish at its end."""
     return _running
 
 

@@ -124,7 +124,7 @@ async def test_when_the_time_to_finish_ends_a_reply_breaks_off_and_nothing_is_sa
     predictor.hold_at = hold_at
     predictor.chunk_ms = 500.0
     async with wire_later(wire) as connect:
-        async with running(app) as port:
+        async with running(app, grace_s=0) as port:
             raw = await connect(port)
             await raw.post({"input": "This will never be finished in time.", **fields})
             if hold_at:

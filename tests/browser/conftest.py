@@ -16,6 +16,7 @@ import threading
 import wave
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import playwright.sync_api
@@ -31,17 +32,11 @@ from starlette.types import ASGIApp
 from vivavoce.api.page import Page
 
 RATE_HZ = 24_000
-CHROMIUM_ARGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+CHROMIUM_ARGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
     "--host-resolver-rules=MAP phone.test 127.0.0.1",
-]
+)
 
 
 def tone(duration_ms: float, hz: float = 440.0) -> bytes:
@@ -70,6 +65,11 @@ def words_of(text: str, word_ms: float) -> list[dict[str, Any]]:
     return words
 
 
+def voice(name: str, language: str, engine: str, *, ready: bool = True, **more: str) -> dict[str, Any]:
+    """A voice as the server tells of it."""
+    return {"name": name, "language": language, "engine": engine, "ready": ready, **more}
+
+
 @dataclass
 class Script:
     """How the server speaks: each word is one delta of `word_ms`."""
@@ -85,17 +85,11 @@ class Script:
     repeat: int = 1
     voices: list[Any] = field(
         default_factory=lambda: [
-            {"name": "hibari", "language": "en-US", "engine": "hibari", "ready": True},
-            {"name": "af_heart", "language": "en-US", "engine": "kokoro", "ready": True, "gender": "female"},
-            {"name": "bf_emma", "language": "en-GB", "engine": "kokoro", "ready": True, "gender": "female"},
-            {"name": "de", "language": "de", "engine": "espeak", "ready": True},
-            {
-                "name": "am_adam",
-                "language": "en-US",
-                "engine": "kokoro",
-                "ready": False,
-                "hint": "Get it with `vivavoce models pull kokoro`.",
-            },
+            voice("hibari", "en-US", "hibari"),
+            voice("af_heart", "en-US", "kokoro", gender="female"),
+            voice("bf_emma", "en-GB", "kokoro", gender="female"),
+            voice("de", "de", "espeak"),
+            voice("am_adam", "en-US", "kokoro", ready=False, hint="Get it with `vivavoce models pull kokoro`."),
         ]
     )
 
@@ -220,7 +214,7 @@ def browser() -> Iterator[Browser]:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing("no Chromium here: install it, or set CHROMIUM to its path")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
+        browser = driver.chromium.launch(executable_path=path, args=[*CHROMIUM_ARGS])
         yield browser
         browser.close()
 
@@ -248,21 +242,8 @@ def studio(studio_server: Studio) -> Studio:
     return studio_server
 
 
-LOUDNESS = """() => {
-  if (!__vivavoce.player.analyser) return 0;
-  const samples = new Float32Array(2048);
-  __vivavoce.player.analyser.getFloatTimeDomainData(samples);
-  return Math.max(...samples.map(Math.abs));
-}"""
-
-RECORD_LIT = """() => {
-  window.lit = [];
-  const now = document.querySelector(".mirror .now");
-  new MutationObserver(() => {
-    const word = now.classList.contains("lit") ? now.textContent : "";
-    if (word && word !== lit.at(-1)) lit.push(word);
-  }).observe(now, { childList: true, attributes: true, characterData: true, subtree: true });
-}"""
+LOUDNESS = (Path(__file__).parent / "loudness.js").read_text().strip()
+RECORD_LIT = (Path(__file__).parent / "record-lit.js").read_text().strip()
 
 
 @dataclass

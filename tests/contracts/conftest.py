@@ -25,7 +25,7 @@ class Server(uvicorn.Server):
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def app(tmp_path_factory):
     """Nothing that was downloaded to this machine is used."""
     with pytest.MonkeyPatch.context() as patch:
@@ -33,7 +33,7 @@ def app(tmp_path_factory):
         yield create_app(Settings(api_keys=KEY))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def base_url(app) -> Iterator[str]:
     server = Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2))
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -50,6 +50,6 @@ def base_url(app) -> Iterator[str]:
     assert not thread.is_alive()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def key() -> str:
     return KEY
