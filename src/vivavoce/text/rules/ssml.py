@@ -72,7 +72,8 @@ PLAIN = Style()
 
 def read_tag(text: str, at: int) -> Tag | None:
     """The tag that starts at `at`, or None where `<` is only a sign. A malformed known tag is still a tag."""
-    if other := OTHER.match(text, at):
+    endless = text.startswith("<!--", at) and text.find("-->", at + 4, at + 2010) < 0
+    if not endless and (other := OTHER.match(text, at)):
         return Tag(other.end(), "", {}, alone=True)
     match = NAME.match(text, at)
     if match is None:

@@ -136,6 +136,8 @@ def named_sign(source: Source, at: int) -> Hit | None:
         names = {"+": "plus", "#": "sharp", "-": "minus"}
         said = [names.get(character, character) for character in match.group()]
         return Hit(match.end(), " ".join(said), "sign")
+    if text.startswith("<!--", at):
+        return Hit(at + 4, "", "bracket")
     if ANGLE.match(text, at) or (text[at] == ">" and ANGLE_BEFORE.search(text, max(0, at - 40), at)):
         return Hit(at + 1, "", "bracket")
     if text[at] == "$" and (
