@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import uvloop
-from model_files import kokoro_files
 
 import texts
+from model_files import kokoro_files
 from peer_processes import KokoroOnnx, kokoro_onnx, piper_server
 from report import Report
 from server import Server, serving

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from model_files import whisper_base
-
 from report import Report
 from server import Server, serving
 from speech_client import Connection
