@@ -50,7 +50,8 @@ def test_pieces_lose_nothing_but_outer_spaces(symbols: str, limit: int) -> None:
     pieces = list(whole.pieces(limit))
     assert all(len(piece.symbols) <= limit for piece in pieces)
     assert "".join(piece.symbols for piece in pieces).replace(" ", "") == symbols.replace(" ", "")
-    assert [(w.start, w.end) for piece in pieces for w in piece.words] == [(w.start, w.end) for w in whole.words]
+    told = dict.fromkeys((w.start, w.end) for piece in pieces for w in piece.words)
+    assert list(told) == [(w.start, w.end) for w in whole.words]
 
 
 def test_silence_is_recognised() -> None:
