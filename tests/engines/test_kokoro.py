@@ -61,7 +61,11 @@ def test_kokoro_onnx_11_no_pause_at_a_join_is_longer_than_its_mark(kokoro, say, 
     samples, words = say(kokoro, text, "am_michael")
     inner = [p for p in pauses(samples, kokoro.rate_hz) if words[0].start_ms < p[0] < words[-1].start_ms]
     assert inner
-    assert all(end_ms - start_ms <= 400 for start_ms, end_ms in inner)
+    # The model's own pause at a semicolon is 420 ms, where it speaks both sides in one run.
+    assert all(end_ms - start_ms <= 440 for start_ms, end_ms in inner)
+    behind_the_first_clause = text.index("house,") + len("house")
+    at_the_join = [p for p in inner if p[0] < next(w.start_ms for w in words if w.start > behind_the_first_clause)]
+    assert all(end_ms - start_ms <= 260 for start_ms, end_ms in at_the_join)
 
 
 @pytest.mark.models

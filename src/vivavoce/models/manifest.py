@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -55,6 +56,12 @@ class Manifest:
 
     def _write(self) -> None:
         written = json.dumps({name: asdict(entry) for name, entry in sorted(self.entries.items())}, indent=1)
-        temporary = self._path.with_suffix(".tmp")
-        temporary.write_text(written + "\n", encoding="utf-8")
-        os.replace(temporary, self._path)
+        # Two processes may write at once: each writes a file of its own, and the last one stays.
+        handle, temporary = tempfile.mkstemp(prefix=".manifest-", dir=self._path.parent)
+        try:
+            with open(handle, "w", encoding="utf-8") as file:
+                file.write(written + "\n")
+            os.replace(temporary, self._path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
