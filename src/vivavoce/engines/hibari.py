@@ -44,7 +44,7 @@ _FRAMES_PER_STEP = 2
 # The decoder sees 27 frames to each side; beyond 10 what it sees changes less than its int8 arithmetic does.
 _HALO = 10
 # Frames of a piece: the first is heard early, the rest are cheap in bulk and still stop within a few ms.
-_FIRST, _SECOND, _BULK = 16, 60, 240
+_FIRST, _BULK = 16, 400
 # Sound lags two frames behind the spectra; a word's last sound fades into a pause within 25 frames.
 _LAG, _WORD_TAIL = 2, 25
 
@@ -185,7 +185,7 @@ def _pieces(lead: int, word_ends: Sequence[int], frames: int) -> Iterator[tuple[
 
     A piece ends with a word if one ends soon, so that a word's closing pause and its sound leave together.
     """
-    sizes = itertools.chain([lead + _FIRST, _SECOND], itertools.repeat(_BULK))
+    sizes = itertools.chain([lead + _FIRST], itertools.repeat(_BULK))
     first = 0
     for size in sizes:
         last = first + size
