@@ -10,7 +10,7 @@ from contextlib import aclosing, asynccontextmanager, closing, suppress
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from ..audio import FRAME_BYTES, Encoder, encoder_for
+from ..audio import FRAME_BYTES, Encoder, encoder_for, format_named
 from ..engines.catalog import Selection
 from ..errors import Busy, InputTooLarge, InternalError, VivavoceError
 from ..speech import Audio, Timeline, Utterance, Word, speak_utterance
@@ -25,8 +25,8 @@ __all__ = ["DOOR", "SpeechReply"]
 logger = logging.getLogger("vivavoce.api")
 
 DOOR = "openai"
-# Encoded in one go, so that the event loop is never held for longer than a few ms.
-_PIECE_MS = 500
+# Encoded in one go, so that the event loop is never held for longer than a few ms; lossy codecs take ten times as long.
+_PIECE_MS, _LOSSY_PIECE_MS = 4_000, 500
 
 
 class SpeechReply(Response):
@@ -147,7 +147,8 @@ class SpeechReply(Response):
     async def _pieces(self) -> AsyncGenerator[Audio]:
         """The sound, in pieces small enough to encode in one go; first in time, so that nothing waits for the rest."""
         services = self._services
-        step = max(1, self._utterance.rate_hz * _PIECE_MS // 1000)
+        piece_ms = _PIECE_MS if format_named(self._order.format).lossless else _LOSSY_PIECE_MS
+        step = max(1, self._utterance.rate_hz * piece_ms // 1000)
         events = speak_utterance(
             self._order.text,
             self._utterance,
