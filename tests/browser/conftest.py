@@ -276,6 +276,10 @@ class Stage:
     def until_loud(self) -> None:
         self.until(f"({LOUDNESS})() > 0.3")
 
+    def until_silent(self) -> None:
+        """The player fades out within a few ms, and the analyser hears the last of it a little longer."""
+        self.until(f"({LOUDNESS})() === 0", timeout_ms=1_000)
+
     def record_lit(self) -> None:
         self.js(RECORD_LIT)
 

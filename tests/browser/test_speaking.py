@@ -82,8 +82,7 @@ def test_stop_is_silent_at_once_and_frees_the_server(stage, studio) -> None:
     stage.until_loud()
     stage.page.get_by_role("button", name="Stop").click()
     stage.expect_status("Stopped.")
-    stage.page.wait_for_timeout(100)
-    assert stage.loudness() == 0
+    stage.until_silent()
     before = stage.js("__vivavoce.player.framesRendered")
     stage.page.wait_for_timeout(200)
     assert stage.js("__vivavoce.player.framesRendered") == before
