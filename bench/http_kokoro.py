@@ -14,6 +14,7 @@ from engine_alone import EngineAlone, Spoken
 from model_files import kokoro_files
 from report import Report, percentile
 from server import Server, serving
+from short import short_texts
 from speech_client import Connection
 from vivavoce.engines.catalog import default_catalog
 
@@ -46,6 +47,11 @@ def run(smoke: bool = False) -> Report:
     return report
 
 
+async def _short(server: Server, count: int) -> dict[str, list[float]]:
+    async with await Connection.open(server.port) as connection:
+        return await short_texts(connection, BODY, count, REST_S)
+
+
 async def _clauses(server: Server, count: int) -> list[dict[str, Any]]:
     engine = EngineAlone(default_catalog().engine_of(VOICE), VOICE)
     rows = []
@@ -74,18 +80,6 @@ async def _clauses(server: Server, count: int) -> list[dict[str, Any]]:
                     row[side] = _facts(engine.speak(text.replace(",", "") if side == "one_go" else text))
             rows.append(row)
     return rows
-
-
-async def _short(server: Server, count: int) -> dict[str, list[float]]:
-    twenty = itertools.islice(texts.twenty_words(seed=3), count)
-    wanted = {"“OK”": ["OK"] * count, "“Submit button”": ["Submit button"] * count, "20 words": list(twenty)}
-    found: dict[str, list[float]] = {name: [] for name in wanted}
-    async with await Connection.open(server.port) as connection:
-        for turn in range(count):
-            for name, inputs in wanted.items():
-                await asyncio.sleep(REST_S)
-                found[name].append((await connection.speak(input=inputs[turn], **BODY)).first_ms())
-    return found
 
 
 def _facts(spoken: Spoken) -> dict[str, float]:

@@ -13,6 +13,7 @@ import texts
 from engine_alone import EngineAlone, hibari_package
 from report import Report, percentile, spread
 from server import Server, serving
+from short import short_texts
 from speech_client import Answer, Connection, leading_silence_ms
 from vivavoce.engines.hibari import Hibari
 
@@ -96,16 +97,9 @@ async def _paragraphs(server: Server, count: int) -> list[dict[str, Any]]:
 
 
 async def _short(server: Server, count: int) -> dict[str, list[float]]:
-    twenty = itertools.islice(texts.twenty_words(seed=3), count)
-    wanted = {"“OK”": ["OK"] * count, "“Submit button”": ["Submit button"] * count, "20 words": list(twenty)}
-    found: dict[str, list[float]] = {name: [] for name in wanted}
     async with await Connection.open(server.port) as connection:
         await _warm(connection)
-        for turn in range(count):
-            for name, inputs in wanted.items():
-                await asyncio.sleep(REST_S)
-                found[name].append((await connection.speak(input=inputs[turn], **BODY)).first_ms())
-    return found
+        return await short_texts(connection, BODY, count, REST_S)
 
 
 async def _warm(connection: Connection) -> None:

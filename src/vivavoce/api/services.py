@@ -59,10 +59,6 @@ class Services:
                 pass  # the model that was named has voices of its own
         return self.catalog.resolve(voice, model, language)
 
-    def cast(self, voice: str | None, language: str) -> str:
-        """The real voice for one that markup asks for in the midst of a text."""
-        return self.catalog.resolve(voice, None, language).voice.name
-
     def has_spoken(self) -> None:
         """Note that speech came out: from now on the server is healthy."""
         if self.spoken:

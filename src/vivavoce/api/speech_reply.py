@@ -155,7 +155,7 @@ class SpeechReply(Response):
             services.predictor,
             clock=services.clock,
             timeline=self._timeline,
-            resolve=services.cast,
+            resolve=services.catalog.cast,
         )
         async with aclosing(events):
             async for event in events:

@@ -7,14 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from ..engines.catalog import Catalog, Selection, default_catalog
+from ..engines.catalog import USUAL_THREADS, Catalog, Selection, default_catalog
 from ..predictors.base import Predictor
 from ..predictors.embedded import EmbeddedPredictor
 
 __all__ = ["Role", "cast"]
-
-# Speech for one listener: hibari needs no second core, and Kokoro waits half as long with one.
-USUAL_THREADS = {"hibari": 1, "kokoro": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +32,6 @@ class Role:
     def language(self) -> str:
         """The language of the text, a BCP 47 tag."""
         return self.selection.language
-
-    def resolve(self, voice: str | None, language: str) -> str:
-        """The voice that markup inside the text asks for. Raises UnknownVoice, UnsupportedLanguage."""
-        return self.catalog.resolve(voice, None, language).voice.name
 
 
 @asynccontextmanager

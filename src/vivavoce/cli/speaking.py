@@ -61,7 +61,7 @@ async def _speak(order: Order) -> None:
         )
         source = order.source if isinstance(order.source, str) else text_from(order.source)
         timeline = Timeline(MonotonicClock().now_ms())
-        events = speak_utterance(source, utterance, role.predictor, timeline=timeline, resolve=role.resolve)
+        events = speak_utterance(source, utterance, role.predictor, timeline=timeline, resolve=role.catalog.cast)
         with _Progress(timeline) as progress:
             async with aclosing(events):
                 async for event in events:

@@ -12,7 +12,10 @@ from ..errors import UnknownModel, UnknownVoice, UnsupportedLanguage, VoiceNotIn
 from .aliases import ANY_MODEL, KOKORO_LANGUAGES, MODEL_ALIASES, VOICE_ALIASES, VOICE_ALIASES_OF
 from .base import Engine, Voice
 
-__all__ = ["Catalog", "ModelEntry", "Selection", "VoiceEntry", "default_catalog"]
+__all__ = ["USUAL_THREADS", "Catalog", "ModelEntry", "Selection", "VoiceEntry", "default_catalog"]
+
+# Speech for one listener: hibari needs no second core, and Kokoro waits half as long with one.
+USUAL_THREADS = {"hibari": 1, "kokoro": 2}
 
 _LISTED_MAX = 8
 _KNOWN_MAX, _KNOWN_MS = 256, 1000.0
@@ -84,6 +87,10 @@ class Catalog:
                 self._known.clear()
             self._known[asked] = selection, now_ms + _KNOWN_MS
         return selection
+
+    def cast(self, voice: str | None, language: str) -> str:
+        """The real name of the voice that markup asks for in the midst of a text. Raises as `resolve` does."""
+        return self.resolve(voice, None, language).voice.name
 
     def _resolved(self, voice: str | None, model: str | None, language: str | None) -> Selection:
         engines = self._engines_for(model)
@@ -182,7 +189,9 @@ class Catalog:
         return UnknownVoice(f"No voice{of} is called {_shown(name)}.{note}", param="voice")
 
 
-def default_catalog(*, threads: int = 1, kokoro_threads: int = 2) -> Catalog:
+def default_catalog(
+    *, threads: int = USUAL_THREADS["hibari"], kokoro_threads: int = USUAL_THREADS["kokoro"]
+) -> Catalog:
     """hibari, Kokoro and espeak-ng, in that order; nothing is loaded yet."""
     from .espeak import Espeak
     from .hibari import Hibari

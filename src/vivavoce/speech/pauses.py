@@ -29,6 +29,6 @@ class Pauses:
         if "\n" in tail:
             return self.sentence_ms
         last = segment.text.rstrip().rstrip(_CLOSERS)[-1:]
-        if last in _CLAUSE_ENDS and last:
+        if last in _CLAUSE_ENDS:
             return self.clause_ms
         return self.word_ms if last.isalnum() and tail == " " and len(segment.text) > 100 else self.sentence_ms
