@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ..audio import MAX_SPEED, MIN_SPEED
 from ..engines.base import Ipa, Phrase
 from ..errors import UnsupportedLanguage
 from ..predictors.base import Job
@@ -15,8 +16,6 @@ __all__ = ["Beat", "Resolve", "Rest", "Say", "beats"]
 
 Resolve = Callable[[str | None, str], str]
 """The real voice for a voice (None: whichever fits) and a language that markup asked for."""
-
-MIN_SPEED, MAX_SPEED = 0.25, 4.0
 
 
 @dataclass(frozen=True, slots=True)
