@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import numpy as np
 import pytest
 
+import vivavoce.speech.utterance as utterance_module
 from vivavoce.errors import EmptyInput
 from vivavoce.speech import Audio, Finished, SegmentEnd, SegmentStart, Timeline, Utterance, Word, speak_utterance
 
@@ -166,6 +168,31 @@ async def test_a_pause_behind_what_only_looks_like_an_end_waits(predictor, said:
 
     events = await collect(pausing(), predictor)
     assert isinstance(events[-1], Finished)
+
+
+@pytest.mark.parametrize("failing", [False, True])
+async def test_a_text_that_ends_while_its_listener_leaves_leaves_no_trace(monkeypatch, failing: bool) -> None:
+    monkeypatch.setattr(utterance_module, "_WRITER_PAUSE_MS", 0.0)
+    complaints: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    gate = asyncio.Event()
+
+    async def ending() -> AsyncIterator[str]:
+        yield "So "
+        await gate.wait()
+        if failing:
+            raise ConnectionError("the writer is gone")
+
+    pieces = utterance_module._pieces(ending())
+    while await anext(pieces) is not None:
+        pass
+    gate.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    await pieces.aclose()
+    del pieces
+    gc.collect()
+    assert complaints == []
 
 
 async def test_pocket_tts_238_leaving_in_mid_stream_stops_the_engine(scripted) -> None:

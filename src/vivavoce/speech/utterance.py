@@ -181,9 +181,10 @@ async def _pieces(text: AsyncIterable[str]) -> AsyncGenerator[str | None]:
             except StopAsyncIteration:
                 return
             finally:
-                if not coming.done():
-                    coming.cancel()
-                    await asyncio.wait({coming})
+                coming.cancel()
+                await asyncio.wait({coming})
+                if not coming.cancelled():
+                    coming.exception()  # however it ended, nobody else will ask
     finally:
         if isinstance(source, AsyncGenerator):
             await source.aclose()
