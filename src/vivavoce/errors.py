@@ -7,13 +7,16 @@ VivavoceError
 │   ├── UnsupportedLanguage    no engine here speaks it
 │   ├── UnsupportedFormat
 │   ├── OutOfRange             a number outside its limits
+│   ├── BadMessage             a frame that the protocol does not know, or not now
+│   ├── BadToken               a resume token that is forged, too old or not ours
 │   └── BadLexicon             a user's pronunciations cannot be read
 ├── Unauthorized          401
 ├── Forbidden             403  a page of another site sent the request
 ├── UnknownModel          404
-├── RequestTimeout        408  the request did not arrive in time
+├── RequestTimeout        408  the request did not arrive in time, or the client stopped reading
 ├── InputTooLarge         413
-├── Busy                  503  no slot in time, or draining; try again
+├── Busy                  503  no turn or no slot in time, or draining; try again
+│   └── RateLimited       429  the key's own limit is reached
 ├── VoiceNotInstalled     503  the voice is real, its model is not on this machine
 ├── ModelCorrupt          500  a model file is not what its checksum says
 ├── ModelUnavailable      503  no source could give the model
@@ -25,12 +28,15 @@ VivavoceError
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 __all__ = [
     "BadLexicon",
+    "BadMessage",
     "BadRequest",
+    "BadToken",
     "Busy",
+    "BusyReason",
     "ConfigError",
     "EmptyInput",
     "Forbidden",
@@ -41,6 +47,7 @@ __all__ = [
     "OutOfRange",
     "PlaybackFailed",
     "PredictorFailed",
+    "RateLimited",
     "RequestTimeout",
     "Unauthorized",
     "UnknownModel",
@@ -50,6 +57,10 @@ __all__ = [
     "VivavoceError",
     "VoiceNotInstalled",
 ]
+
+
+BusyReason = Literal["queue_full", "queue_timeout", "draining", "rate_limited", "full"]
+"""Why a request was refused; `full`: every slot of the predictor is taken."""
 
 
 class VivavoceError(Exception):
@@ -109,6 +120,18 @@ class OutOfRange(BadRequest):
     code = "out_of_range"
 
 
+class BadMessage(BadRequest):
+    """The protocol knows no such frame, or not at this point; the connection stays usable."""
+
+    code = "bad_message"
+
+
+class BadToken(BadRequest):
+    """The resume token is forged, too old, or another server's."""
+
+    code = "bad_token"
+
+
 class BadLexicon(BadRequest):
     """The lexicon cannot be read; the message names the line or the entry."""
 
@@ -157,12 +180,29 @@ class Unauthorized(VivavoceError):
 
 
 class Busy(VivavoceError):
-    """No slot was free in time, or the server is draining."""
+    """No turn came up in time, or the server is draining; `reason` is a word that clients branch on."""
 
     code = "busy"
     status = 503
     close_code = 1013
     retryable = True
+
+    def __init__(
+        self, message: str, *, param: str | None = None, retry_after_s: float | None = None, reason: BusyReason = "full"
+    ) -> None:
+        super().__init__(message, param=param, retry_after_s=retry_after_s)
+        self.reason = reason
+
+
+class RateLimited(Busy):
+    """The key's own limit of streams or of characters is reached."""
+
+    code = "rate_limited"
+    status = 429
+    close_code = 4429
+
+    def __init__(self, message: str, *, param: str | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message, param=param, retry_after_s=retry_after_s, reason="rate_limited")
 
 
 class VoiceNotInstalled(VivavoceError):

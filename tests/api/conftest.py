@@ -23,7 +23,7 @@ from vivavoce.api.services import WARM_UP_TEXT
 from vivavoce.config import Settings
 from vivavoce.engines.base import Chunk, Phrase, Voice, WordTime
 from vivavoce.engines.catalog import Catalog
-from vivavoce.predictors.base import Job
+from vivavoce.predictors.base import Deadline, Job
 
 RATE_HZ = 24_000
 
@@ -62,10 +62,13 @@ class ScriptedPredictor:
     most_active: int = 0
     closed: int = 0
 
+    def streams(self, voice: str) -> int:
+        return self.slots
+
     def rate_hz(self, voice: str) -> int:
         return RATE_HZ
 
-    async def synthesize(self, job: Job) -> AsyncGenerator[Chunk]:
+    async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         if job.phrase.text.rstrip(".") == WARM_UP_TEXT.rstrip("."):
             yield Chunk(tone(100))
             return

@@ -6,7 +6,7 @@ import pytest
 
 from vivavoce.engines.base import Chunk, Ipa, Phrase, WordTime
 from vivavoce.errors import PredictorFailed
-from vivavoce.predictors.base import Job
+from vivavoce.predictors.base import Deadline, Job
 from vivavoce.predictors.cached import CachedPredictor
 
 CHUNK_SAMPLES = 2_500
@@ -21,10 +21,13 @@ class Counting:
         self.asked: list[str] = []
         self.closed = 0
 
+    def streams(self, voice: str) -> int:
+        return self.slots
+
     def rate_hz(self, voice: str) -> int:
         return 24_000
 
-    async def synthesize(self, job: Job) -> AsyncGenerator[Chunk]:
+    async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         self.asked.append(job.phrase.text)
         try:
             for index in range(2):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vivavoce.engines.base import Chunk, WordTime
-from vivavoce.predictors.base import Job
+from vivavoce.predictors.base import Deadline, Job
 
 
 @dataclass
@@ -26,10 +26,13 @@ class ScriptedPredictor:
     running: int = 0
     most_running: int = 0
 
+    def streams(self, voice: str) -> int:
+        return self.slots
+
     def rate_hz(self, voice: str) -> int:
         return self.rate
 
-    async def synthesize(self, job: Job) -> AsyncGenerator[Chunk]:
+    async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         self.jobs.append(job)
         self.running += 1
         self.most_running = max(self.most_running, self.running)

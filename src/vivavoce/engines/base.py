@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Chunk", "Engine", "Ipa", "Phrase", "Samples", "Voice", "WordTime"]
+__all__ = ["Chunk", "Engine", "Ipa", "Origin", "Phrase", "Samples", "Voice", "WordTime"]
 
 Samples = npt.NDArray[np.float32]
 
@@ -57,6 +57,16 @@ class WordTime:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a chunk was made: the predictor's address, its tier (`floor`, `burst`), its node and its model."""
+
+    endpoint: str = ""
+    tier: str = ""
+    node: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of speech: mono float32 samples in [-1, 1] at the engine's rate, and words whose times are now known.
 
@@ -67,6 +77,10 @@ class Chunk:
     samples: Samples
     words: tuple[WordTime, ...] = ()
     hold_ms: float = 0.0
+    rate_hz: int = 0
+    """The samples' rate where it is known only now; 0 means the predictor's `rate_hz(voice)`."""
+    origin: Origin | None = None
+    """Told by predictors elsewhere, in the first chunk of a job and whenever it changes."""
 
 
 class Engine(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from ..engines.base import Chunk
-from .base import Job, Predictor
+from .base import Deadline, Job, Predictor
 
 __all__ = ["CachedPredictor"]
 
@@ -34,6 +34,10 @@ class CachedPredictor:
         """As many as the inner predictor has."""
         return self._inner.slots
 
+    def streams(self, voice: str) -> int:
+        """As many as the inner predictor keeps up with."""
+        return self._inner.streams(voice)
+
     def rate_hz(self, voice: str) -> int:
         """The sample rate of that voice's chunks."""
         return self._inner.rate_hz(voice)
@@ -42,7 +46,7 @@ class CachedPredictor:
         """Whether the job would be answered at once."""
         return job in self._kept
 
-    async def synthesize(self, job: Job) -> AsyncGenerator[Chunk]:
+    async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         """Speak the job, from memory where possible. Raises what the inner predictor raises."""
         kept = self._kept.get(job)
         if kept is not None:
@@ -54,7 +58,7 @@ class CachedPredictor:
         self.misses += 1
         made: list[Chunk] | None = []
         size = 0
-        async with aclosing(self._inner.synthesize(job)) as chunks:
+        async with aclosing(self._inner.synthesize(job, deadline)) as chunks:
             async for chunk in chunks:
                 size += _bytes(chunk)
                 if size > self._limit_bytes:

@@ -13,7 +13,7 @@ from ..engines.base import Chunk, Engine
 from ..engines.catalog import Catalog
 from ..engines.tempo import synthesize_at
 from ..errors import PredictorFailed, VivavoceError
-from .base import Job
+from .base import Deadline, Job
 
 __all__ = ["EmbeddedPredictor"]
 
@@ -32,6 +32,10 @@ class EmbeddedPredictor:
         self._pool = ThreadPoolExecutor(self.slots, thread_name_prefix="vivavoce-engine")
         self._closer = ThreadPoolExecutor(1, thread_name_prefix="vivavoce-closer")
 
+    def streams(self, voice: str) -> int:
+        """As many as there are slots, at least."""
+        return self.slots
+
     def rate_hz(self, voice: str) -> int:
         """The sample rate of that voice's chunks. Raises UnknownVoice."""
         return self._catalog.engine_of(voice).rate_hz
@@ -41,7 +45,7 @@ class EmbeddedPredictor:
         engine = self._catalog.engine_of(voice)
         await asyncio.wrap_future(self._pool.submit(_guarded_load, engine, voice))
 
-    async def synthesize(self, job: Job) -> AsyncGenerator[Chunk]:
+    async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         """Speak the job. Raises PredictorFailed, VoiceNotInstalled, UnknownVoice, ModelCorrupt."""
         run = _Run(self._catalog.engine_of(job.voice), job)
         is_first = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..engines.base import Samples
+from ..engines.base import Origin, Samples
 from ..text import Lexicon, Segment, Spoken
 
 __all__ = ["Audio", "Event", "Finished", "Outcome", "SegmentEnd", "SegmentStart", "Timeline", "Utterance", "Word"]
@@ -23,6 +23,11 @@ class Utterance:
     rate_hz: int = 24_000
     lexicon: Lexicon | None = None
     name_emoji: bool = False
+    instruct: str = ""
+    """The voice's design, for predictors that can follow one."""
+    offset: int = 0
+    """Where the text begins in the whole of which it is the rest; every span and word counts from the whole's start."""
+    join_short: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +68,13 @@ class Audio:
 
 @dataclass(frozen=True, slots=True)
 class SegmentEnd:
-    """A segment is spoken: how long it sounds and how long it took to make."""
+    """A segment is spoken: how long it sounds, how long it took to make, how long it waited for slots, and where."""
 
     index: int
     audio_ms: float
     synthesis_ms: float
+    waited_ms: float = 0.0
+    origin: Origin | None = None
 
 
 @dataclass(slots=True)
@@ -75,8 +82,13 @@ class Timeline:
     """When things happened, in ms of the injected clock; None where they have not."""
 
     received_ms: float
+    admitted_ms: float | None = None
     first_segment_ms: float | None = None
+    slot_ms: float | None = None
     first_audio_ms: float | None = None
+    leading_silence_ms: float = 0.0
+    underruns: int = 0
+    retries: int = 0
     ended_ms: float | None = None
     audio_ms: float = 0.0
     synthesis_ms: float = 0.0
@@ -86,6 +98,11 @@ class Timeline:
     def ttfa_ms(self) -> float | None:
         """Time to first audio, from the moment the utterance was received."""
         return None if self.first_audio_ms is None else self.first_audio_ms - self.received_ms
+
+    @property
+    def perceived_ttfa_ms(self) -> float | None:
+        """TTFA and the silence that the sound begins with."""
+        return None if self.ttfa_ms is None else self.ttfa_ms + self.leading_silence_ms
 
     @property
     def rtf(self) -> float | None:
