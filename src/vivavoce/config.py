@@ -6,12 +6,18 @@ import ipaddress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from .errors import ConfigError
 
 __all__ = ["Settings"]
+
+
+def _also(bare: str, field: str, **how: Any) -> Any:
+    """A field that the variable `bare` sets too: the name that it has in manifests of TTS gateways."""
+    return Field(validation_alias=AliasChoices(f"VIVAVOCE_{field.upper()}", bare), **how)
+
 
 Words = Annotated[tuple[str, ...], NoDecode]
 Secrets = Annotated[tuple[SecretStr, ...], NoDecode]
@@ -23,7 +29,9 @@ class Settings(BaseSettings):
     Build it with `Settings.load`, which turns a wrong value into a ConfigError that names the variable.
     """
 
-    model_config = SettingsConfigDict(env_prefix="VIVAVOCE_", frozen=True, extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix="VIVAVOCE_", frozen=True, extra="ignore", env_ignore_empty=True, populate_by_name=True
+    )
 
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)
@@ -31,10 +39,19 @@ class Settings(BaseSettings):
     """Serve beyond this machine without keys."""
     api_keys: Secrets = ()
     """Comma-separated in the environment."""
-    api_keys_file: Path | None = None
-    """One key a line; blank lines and lines that start with # are skipped."""
-    cors_origins: Words = ()
+    api_keys_file: Path | None = _also("API_KEYS_FILE", "api_keys_file", default=None)
+    """One key a line, or a TOML file of named keys with limits; read again whenever it changes."""
+    cors_origins: Words = _also("ALLOWED_ORIGINS", "cors_origins", default=())
     """Web origins, besides the server's own, whose pages may call it; comma-separated."""
+    token_secret: SecretStr | None = None
+    """Signs resume tokens and browsers' tokens; the same on every gateway. None: made anew at every start."""
+    token_ttl_s: float = Field(default=300.0, gt=0, le=86_400)
+    """How long a token from POST /v1/tokens opens the doors."""
+    resume_ttl_s: float = Field(default=900.0, gt=0)
+    """How long an utterance may be taken up again."""
+    admin_host: str = "127.0.0.1"
+    admin_port: int | None = Field(default=None, ge=0, le=65_535)
+    """Where /metrics and /stats are served; None: with everything else on loopback, on 9090 beyond it."""
 
     default_voice: str = Field(default="alloy", min_length=1)
     lexicon: Path | None = None
@@ -42,18 +59,47 @@ class Settings(BaseSettings):
     cache_mb: float = Field(default=32.0, ge=0)
     """Memory for phrases spoken before; 0 switches the cache off."""
 
-    max_input_chars: int = Field(default=100_000, ge=1)
+    max_input_chars: int = _also("MAX_TEXT_CHARS", "max_input_chars", default=100_000, ge=1)
     max_body_bytes: int = Field(default=1_048_576, ge=1_024)
     max_whole_mb: float = Field(default=256.0, gt=0)
     """Limit of one reply that is not streamed."""
 
-    slots: int | None = Field(default=None, ge=1)
-    """Phrases made at the same time; None leaves it to the predictor."""
-    max_streams: int = Field(default=64, ge=1)
-    """Utterances spoken at the same time."""
-    queue_limit: int = Field(default=64, ge=0)
+    slots: int | None = _also("STREAMS_PER_GPU", "slots", default=None, ge=1)
+    """Phrases made at the same time on one predictor; None leaves it to the predictor."""
+    warm_capacity: int | None = _also("WARM_CAPACITY", "warm_capacity", default=None, ge=1)
+    """Utterances spoken at the same time; None: as many as the ready predictors keep up with."""
+    admission_enabled: bool = _also("ADMISSION_ENABLED", "admission_enabled", default=True)
+    """false takes every utterance at once."""
+    queue_limit: int = _also("QUEUE_MAX_DEPTH", "queue_limit", default=64, ge=0)
     """Utterances that may wait for their turn."""
-    queue_timeout_s: float = Field(default=10.0, ge=0)
+    queue_timeout_s: float = _also("QUEUE_TIMEOUT_S", "queue_timeout_s", default=10.0, ge=0)
+    lead_ms: float = Field(default=5_000.0, ge=500)
+    """How far the speech of one WebSocket utterance is made ahead of its listener."""
+    first_audio_target_ms: float = Field(default=150.0, ge=0)
+    """A new utterance's first sound is due this long after its text; by it the slots weigh it against running ones."""
+    stream_limit: int | None = Field(default=None, ge=1)
+    """Utterances at the same time for one key, where its own entry says nothing."""
+    characters_per_minute: int | None = Field(default=None, ge=1)
+    """Characters a minute for one key, where its own entry says nothing."""
+
+    predictor_url: Words = _also("PREDICTOR_URL", "predictor_url", default=())
+    """Predictors of the gateway's floor tier, comma-separated: http(s)://host[:port] for KServe V2, with /v1 at the end
+    for a /v1/audio/speech server, dns://host:port for every address behind a name, k8s://namespace/service[:port]."""
+    burst_url: Words = _also("BURST_URL", "burst_url", default=())
+    """Predictors that are used when the floor is taken."""
+    model_name: str = _also("MODEL_NAME", "model_name", default="tts")
+    """The model that predictors are asked for, and the one that the V2 door serves."""
+    predictor_key: SecretStr | None = None
+    """Sent to predictors as a bearer token."""
+    request_timeout_s: float = _also("REQUEST_TIMEOUT_S", "request_timeout_s", default=30.0, gt=0)
+    """How long a predictor may take for one phrase."""
+    connect_timeout_s: float = Field(default=1.0, gt=0)
+    probe_interval_s: float = Field(default=2.0, gt=0)
+    """How often each predictor is asked whether it is ready."""
+    keep_alive: bool = False
+    """Keep connections to predictors open between utterances."""
+    otlp_endpoint: str | None = _also("OTEL_EXPORTER_OTLP_ENDPOINT", "otlp_endpoint", default=None)
+    """Where traces go; None sends none."""
     body_timeout_s: float = Field(default=30.0, gt=0)
     """How long a client may take to send its request."""
     stall_timeout_s: float = Field(default=300.0, gt=0)
@@ -72,7 +118,7 @@ class Settings(BaseSettings):
         except ValidationError as error:
             raise ConfigError(_explain(error)) from None
 
-    @field_validator("api_keys", "cors_origins", mode="before")
+    @field_validator("api_keys", "cors_origins", "predictor_url", "burst_url", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
@@ -126,5 +172,5 @@ def _explain(error: ValidationError) -> str:
     faults = []
     for fault in error.errors(include_url=False, include_input=False, include_context=False):
         name = str(fault["loc"][0]).upper() if fault["loc"] else "SETTINGS"
-        faults.append(f"VIVAVOCE_{name}: {fault['msg']}")
+        faults.append(f"VIVAVOCE_{name.removeprefix('VIVAVOCE_')}: {fault['msg']}")
     return "; ".join(faults)

@@ -53,7 +53,7 @@ async def test_sglang_omni_665_leaving_between_headers_and_body_frees_the_turn(
 
 @pytest.mark.parametrize("fields", [{"stream": True}, {"stream_format": "sse"}, {"stream": False}])
 async def test_pocket_tts_238_disconnect_frees_slot(build, engine, running, wire, until, sample, fields):
-    app = build(embedded=True, slots=1, max_streams=1)
+    app = build(embedded=True, slots=1, warm_capacity=1)
     async with running(app) as port:
         engine.steps, engine.step_s = 1_000, 0.002
         warm = engine.steps_done
@@ -73,7 +73,7 @@ async def test_pocket_tts_238_disconnect_frees_slot(build, engine, running, wire
 
 
 async def test_a_storm_of_departures_leaves_nothing_behind(build, engine, running, wire, until, sample):
-    app = build(embedded=True, slots=2, max_streams=4, queue_limit=200)
+    app = build(embedded=True, slots=2, warm_capacity=4, queue_limit=200)
     engine.steps, engine.step_s = 30, 0.001
     chance = random.Random(3)
 
@@ -110,7 +110,7 @@ async def test_a_storm_of_departures_leaves_nothing_behind(build, engine, runnin
 
 
 async def test_leaving_while_waiting_for_a_turn(build, predictor, running, wire, until):
-    app = build(max_streams=1)
+    app = build(warm_capacity=1)
     predictor.hold_at = 0
     turns = app.state.services.turns
     async with running(app) as port, wire(port) as first, wire(port) as second:
@@ -174,7 +174,7 @@ async def test_a_reader_that_stalls_is_let_go(build, predictor, running, wire, u
 
 
 async def test_a_request_too_many_is_told_to_come_back(build, predictor, running, wire, until, sample):
-    app = build(max_streams=1, queue_limit=1, queue_timeout_s=7)
+    app = build(warm_capacity=1, queue_limit=1, queue_timeout_s=7)
     predictor.hold_at = 0
     async with running(app) as port, wire(port) as first, wire(port) as second, wire(port) as third:
         await first.post(ask())

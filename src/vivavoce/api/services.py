@@ -117,7 +117,7 @@ def build_services(
         release = embedded.close
     counted = CountedPredictor(predictor)
     cached = CachedPredictor(counted, settings.cache_mb) if settings.cache_mb else None
-    turns = Turns(settings.max_streams, settings.queue_limit, settings.queue_timeout_s)
+    turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)
     metrics = Metrics()
     metrics.watch(slots=counted.slots, busy=lambda: counted.busy, waiting=lambda: turns.waiting, cache=cached)
     return Services(
