@@ -12,9 +12,9 @@ from starlette.middleware.cors import CORSMiddleware
 from .. import __version__
 from ..clock import Clock
 from ..config import Settings
-from ..engines.catalog import Catalog
+from ..engines.casting import Casting
 from ..predictors.base import Predictor
-from . import explain, health, models, speech, voices
+from . import explain, health, languages, models, speech, voices
 from .auth import KeyCheck
 from .edge import Edge
 from .errors import handle_errors
@@ -30,7 +30,7 @@ _EXPOSED = ["X-Request-Id", "X-Sample-Rate", "X-Word-Timestamps", "X-Word-Timest
 def create_app(
     settings: Settings | None = None,
     *,
-    catalog: Catalog | None = None,
+    catalog: Casting | None = None,
     predictor: Predictor | None = None,
     clock: Clock | None = None,
     on_ready: Callable[[], None] | None = None,
@@ -50,7 +50,7 @@ def create_app(
         lifespan=_lifespan,
     )
     app.state.services = services
-    for part in (speech, voices, models, explain, health):
+    for part in (speech, voices, languages, models, explain, health):
         app.include_router(part.router)
     # Whatever no route answers; a mount would answer wrong methods of routes too.
     app.router.default = Page()

@@ -12,7 +12,9 @@ from fastapi import Request
 from ..audio import preload
 from ..clock import Clock, MonotonicClock
 from ..config import Settings
-from ..engines.catalog import Catalog, Selection, default_catalog
+from ..engines.casting import Cast, Casting
+from ..engines.catalog import Catalog, default_catalog
+from ..engines.design import nearest_voice, parse_design
 from ..errors import ConfigError, UnknownVoice, VivavoceError
 from ..metrics import Metrics
 from ..predictors.base import Predictor
@@ -36,7 +38,7 @@ class Services:
     """One server's settings, voices, predictor, turns and counters."""
 
     settings: Settings
-    catalog: Catalog
+    catalog: Casting
     predictor: Predictor
     turns: Turns
     metrics: Metrics
@@ -50,7 +52,37 @@ class Services:
     fault: VivavoceError | None = None
     """Why the warm-up could not speak."""
 
-    def select(self, voice: str | None, model: str | None, language: str | None) -> Selection:
+    def utterance(
+        self,
+        *,
+        voice: str | None,
+        model: str | None,
+        language: str | None,
+        instruct: str = "",
+        speed: float = 1.0,
+        rate_hz: int = 24_000,
+        offset: int = 0,
+    ) -> Utterance:
+        """An utterance with everything chosen that the request leaves open.
+
+        Where no predictor designs voices, a design chooses the nearest one, unless a voice is named. Raises as `select`
+        does, and BadRequest for a design that cannot be.
+        """
+        design = parse_design(instruct, language) if instruct.strip() else None
+        if design is not None and not self.catalog.designs and not voice:
+            voice = nearest_voice(design, self.catalog.voices(), language).voice.name
+        chosen = self.select(voice, model, language)
+        return Utterance(
+            voice=chosen.voice.name,
+            language=chosen.language,
+            speed=speed,
+            rate_hz=rate_hz,
+            lexicon=self.lexicon,
+            instruct=design.instruct if design is not None and self.catalog.designs else "",
+            offset=offset,
+        )
+
+    def select(self, voice: str | None, model: str | None, language: str | None) -> Cast:
         """Choose who speaks. Raises UnknownVoice, UnknownModel, UnsupportedLanguage, VoiceNotInstalled."""
         if voice is None and language is None:
             try:
@@ -104,17 +136,18 @@ class Services:
 def build_services(
     settings: Settings,
     *,
-    catalog: Catalog | None = None,
+    catalog: Casting | None = None,
     predictor: Predictor | None = None,
     clock: Clock | None = None,
     on_ready: Callable[[], None] | None = None,
 ) -> Services:
     """Put a server together. Raises ConfigError."""
-    catalog = catalog or default_catalog()
     release = None
     if predictor is None:
-        predictor = embedded = EmbeddedPredictor(catalog, threads=settings.slots)
+        engines = catalog if isinstance(catalog, Catalog) else default_catalog()
+        catalog, predictor = engines, (embedded := EmbeddedPredictor(engines, threads=settings.slots))
         release = embedded.close
+    catalog = catalog or default_catalog()
     counted = CountedPredictor(predictor)
     cached = CachedPredictor(counted, settings.cache_mb) if settings.cache_mb else None
     turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)

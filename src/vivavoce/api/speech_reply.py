@@ -11,7 +11,6 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ..audio import FRAME_BYTES, Encoder, encoder_for, format_named
-from ..engines.catalog import Selection
 from ..errors import Busy, InputTooLarge, InternalError, VivavoceError
 from ..speech import Audio, Timeline, Utterance, Word, speak_utterance
 from .presence import ClientGone, Presence
@@ -37,18 +36,12 @@ class SpeechReply(Response):
     stops the work. Every reply is counted once, with its outcome.
     """
 
-    def __init__(self, services: Services, order: SpeechOrder, selection: Selection, timeline: Timeline) -> None:
+    def __init__(self, services: Services, order: SpeechOrder, utterance: Utterance, timeline: Timeline) -> None:
         self.background = None
         self._services = services
         self._order = order
         self._timeline = timeline
-        self._utterance = Utterance(
-            voice=selection.voice.name,
-            language=selection.language,
-            speed=order.speed,
-            rate_hz=order.rate_hz,
-            lexicon=services.lexicon,
-        )
+        self._utterance = utterance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the reply. Raises what went wrong before its headers left."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
 from ..audio import RATES_HZ
+from ..engines.design import parse_design
 from ..errors import BadRequest, EmptyInput, InputTooLarge, OutOfRange, UnsupportedFormat
 
 __all__ = ["Delivery", "SpeechOrder", "SpeechRequest", "parse_order"]
@@ -30,7 +31,10 @@ class SpeechRequest(BaseModel):
     model: StrictStr | None = Field(default=None, description="Which model speaks; `tts-1` and the like are taken too.")
     input: StrictStr = Field(description="The text, plain or with light markup.")
     voice: StrictStr | VoiceId | None = Field(default=None, description="A name from /v1/audio/voices, or an alias.")
-    instructions: StrictStr | None = Field(default=None, description="Accepted; no voice here follows them yet.")
+    instructions: StrictStr | None = Field(
+        default=None,
+        description="A voice's design in OmniVoice's vocabulary; other instructions are accepted and ignored.",
+    )
     response_format: Format = "mp3"
     speed: StrictFloat = Field(default=1.0, ge=0.25, le=4.0)
     stream_format: Literal["audio", "sse"] = "audio"
@@ -51,6 +55,7 @@ class SpeechOrder:
     voice: str | None
     model: str | None
     language: str | None
+    instruct: str
     speed: float
     format: Format
     rate_hz: int
@@ -77,12 +82,21 @@ def parse_order(body: dict[str, Any], max_input_chars: int) -> SpeechOrder:
         voice=(request.voice.id if isinstance(request.voice, VoiceId) else request.voice) or None,
         model=request.model or None,
         language=_language(request),
+        instruct=_design(request.instructions),
         speed=request.speed,
         format=request.response_format,
         rate_hz=request.sample_rate,
         delivery=_delivery(request),
         word_timestamps=request.word_timestamps,
     )
+
+
+def _design(instructions: str | None) -> str:
+    """What of OpenAI's free instructions is a voice's design; moods and the like are nobody's error."""
+    try:
+        return parse_design(instructions or "").instruct
+    except BadRequest:
+        return ""
 
 
 def _delivery(request: SpeechRequest) -> Delivery:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -125,6 +126,15 @@ class Catalog:
                     )
                 )
         return tuple(entries)
+
+    def languages(self) -> dict[str, int]:
+        """The tags of the languages that can be spoken now, each with its number of voices."""
+        return dict(Counter(voice.language for engine in self.engines for voice in engine.ready_voices()))
+
+    @property
+    def designs(self) -> bool:
+        """No engine of this process designs voices."""
+        return False
 
     def models(self) -> tuple[ModelEntry, ...]:
         """Every model name that a request may carry."""
