@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -12,11 +13,17 @@ from prometheus_client.process_collector import ProcessCollector
 
 from .speech.events import Timeline
 
-__all__ = ["Metrics"]
+__all__ = ["FLOOR", "Ending", "Metrics"]
+
+FLOOR = "floor"
+"""The tier of speech that was made here, or by a predictor that names none."""
+_DOORS = ("openai", "websocket")
 
 TTFA_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
 RTF_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.25, 1.5, 2.0, 5.0)
 WAIT_BUCKETS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+WORK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0)
+CANCEL_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5)
 
 
 class Cache(Protocol):
@@ -27,21 +34,53 @@ class Cache(Protocol):
     misses: int
 
 
-class _CacheCollector:
-    """Reads a cache's own counters whenever somebody asks."""
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one utterance ended; `code` is that of the error it ended in, `reason` why it was refused."""
 
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
+    door: str
+    outcome: str
+    timeline: Timeline | None
+    code: str = ""
+    reason: str = ""
+
+
+class _Readings:
+    """Asks for the numbers that live elsewhere whenever Prometheus does."""
+
+    def __init__(self) -> None:
+        self.cache: Cache | None = None
+        self.capacity: Callable[[], Mapping[str, float]] | None = None
+        self.predictors: Callable[[], Iterable[tuple[str, str]]] | None = None
 
     def collect(self) -> Iterator[Metric]:
-        cache = self._cache
-        yield CounterMetricFamily("tts_cache_hits", "Phrases that were spoken before.", value=cache.hits)
-        yield CounterMetricFamily("tts_cache_misses", "Phrases that had to be made.", value=cache.misses)
-        yield GaugeMetricFamily("tts_cache_bytes", "Memory that kept phrases take.", value=cache.bytes)
+        capacity = GaugeMetricFamily(
+            "tts_capacity_streams", "Utterances that the ready predictors keep up with.", labels=("tier",)
+        )
+        for tier, streams in ({FLOOR: 0.0} | dict(self.capacity() if self.capacity else {})).items():
+            capacity.add_metric([tier], streams)
+        yield capacity
+        yield from self._counted_predictors()
+        if (cache := self.cache) is not None:
+            yield CounterMetricFamily("tts_cache_hits", "Phrases that were spoken before.", value=cache.hits)
+            yield CounterMetricFamily("tts_cache_misses", "Phrases that had to be made.", value=cache.misses)
+            yield GaugeMetricFamily("tts_cache_bytes", "Memory that kept phrases take.", value=cache.bytes)
+
+    def _counted_predictors(self) -> Iterator[Metric]:
+        counts: dict[tuple[str, str], int] = {}
+        for key in self.predictors() if self.predictors else ():
+            counts[key] = counts.get(key, 0) + 1
+        family = GaugeMetricFamily("tts_predictors", "Predictors that are known.", labels=("tier", "state"))
+        for key, count in counts.items():
+            family.add_metric(key, count)
+        yield family
 
 
 class Metrics:
-    """The counters of one server, in a registry of their own. `door` names the contract that a client came in by."""
+    """The counters of one server, in a registry of their own. `door` names the contract that a client came in by.
+
+    An utterance is `started` when it is admitted and `ended` exactly once, whether it was admitted or not.
+    """
 
     content_type = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -50,61 +89,139 @@ class Metrics:
         ProcessCollector(registry=self.registry)
         GCCollector(registry=self.registry)
         door = ("door",)
-        self.utterances = Counter(
-            "tts_utterances_total", "Utterances that ended.", (*door, "outcome"), registry=self.registry
+        self.utterances = self._counter("tts_utterances_total", "Utterances that ended.", "door", "outcome")
+        self.errors = self._counter(
+            "tts_errors_total", "Utterances that ended in an error, by its code.", "door", "code"
         )
-        self.errors = Counter(
-            "tts_errors_total",
-            "Utterances that ended in an error, by its code.",
-            (*door, "code"),
-            registry=self.registry,
+        self.refusals = self._counter("tts_busy_total", "Utterances that were refused, by the reason.", "reason")
+        self.active = self._gauge("tts_streams_active", "Utterances being spoken now.", "door")
+        self.waiting = self._gauge("tts_queue_depth", "Utterances that wait for their turn.")
+        self.connections = self._gauge("tts_connections", "WebSocket connections that are open.")
+        self.slots = self._gauge("tts_slots", "Phrases that can be made at the same time.")
+        self.slots_busy = self._gauge("tts_slots_busy", "Phrases that are under way.")
+        self.loop_lag = self._gauge(
+            "tts_event_loop_lag_seconds", "The latest that the event loop came to anything in the last ten seconds."
         )
-        self.active = Gauge("tts_streams_active", "Utterances being spoken now.", door, registry=self.registry)
-        self.waiting = Gauge("tts_queue_depth", "Utterances that wait for their turn.", registry=self.registry)
-        self.slots = Gauge("tts_slots", "Phrases that can be made at the same time.", registry=self.registry)
-        self.slots_busy = Gauge("tts_slots_busy", "Phrases that are under way.", registry=self.registry)
-        self.wait = Histogram(
-            "tts_queue_wait_seconds", "Wait for a turn.", door, buckets=WAIT_BUCKETS_S, registry=self.registry
+        self.wait = self._histogram("tts_queue_wait_seconds", "Wait for a turn.", WAIT_BUCKETS_S, *door)
+        self.ttfa = self._histogram(
+            "tts_ttfa_seconds", "From an utterance's receipt to its first audio.", TTFA_BUCKETS_S, *door
         )
-        self.ttfa = Histogram(
-            "tts_ttfa_seconds",
-            "From an utterance's receipt to its first audio.",
-            door,
-            buckets=TTFA_BUCKETS_S,
-            registry=self.registry,
+        self.perceived = self._histogram(
+            "tts_ttfa_perceived_seconds", "The same, and the silence that it begins with.", TTFA_BUCKETS_S, *door
         )
-        self.rtf = Histogram(
-            "tts_rtf_ratio", "Synthesis time over audio time.", door, buckets=RTF_BUCKETS, registry=self.registry
+        self.rtf = self._histogram("tts_rtf_ratio", "Synthesis time over audio time.", RTF_BUCKETS, *door)
+        self.synthesis = self._histogram(
+            "tts_synthesis_seconds", "Time spent making one segment.", WORK_BUCKETS_S, "door", "tier"
         )
-        self.audio = Counter("tts_audio_seconds_total", "Speech made.", door, registry=self.registry)
-        self.synthesis = Counter("tts_synthesis_seconds_total", "Time spent making it.", door, registry=self.registry)
-        self.characters = Counter("tts_input_characters_total", "Characters taken in.", door, registry=self.registry)
+        self.cancels = self._histogram(
+            "tts_cancel_seconds", "From a cancel, or a client's leaving, to the freed slot.", CANCEL_BUCKETS_S
+        )
+        self.audio = self._counter("tts_audio_seconds_total", "Speech made.", "door")
+        self.characters = self._counter("tts_input_characters_total", "Characters taken in.", "door")
+        self.underruns = self._counter("tts_underruns_total", "Times that a listener ran dry.", "door")
+        self.retries = self._counter("tts_retries_total", "Phrases that were made again elsewhere.", "door")
+        self.requests = self._counter("tts_predictor_requests_total", "Phrases asked of predictors.", "tier", "result")
+        self.request_seconds = self._histogram(
+            "tts_predictor_request_seconds", "How long predictors took for a phrase.", WORK_BUCKETS_S, "tier"
+        )
+        for name in _DOORS:
+            self.active.labels(name)  # a pool is scaled by it: 0 is another answer than none
+        self._readings = _Readings()
+        self.registry.register(self._readings)
+        self._spoken_now: dict[int, Timeline] = {}
+        self._listeners: list[Callable[[Ending], None]] = []
+
+    @property
+    def speaking(self) -> int:
+        """Utterances that have started and not ended."""
+        return len(self._spoken_now)
 
     def watch(
-        self, *, slots: int, busy: Callable[[], int], waiting: Callable[[], int], cache: Cache | None = None
+        self,
+        *,
+        slots: int | Callable[[], int] | None = None,
+        busy: Callable[[], int] | None = None,
+        waiting: Callable[[], int] | None = None,
+        connections: Callable[[], int] | None = None,
+        capacity: Callable[[], Mapping[str, float]] | None = None,
+        predictors: Callable[[], Iterable[tuple[str, str]]] | None = None,
+        cache: Cache | None = None,
     ) -> None:
-        """Say where the numbers that live elsewhere are read from."""
-        self.slots.set(slots)
-        self.slots_busy.set_function(busy)
-        self.waiting.set_function(waiting)
-        if cache is not None:
-            self.registry.register(_CacheCollector(cache))
+        """Say where the numbers that live elsewhere are read from; may be called again with others.
 
-    def ended(self, door: str, outcome: str, timeline: Timeline | None, code: str = "") -> None:
-        """Count an utterance, once, at its end; `code` is that of the error it ended in."""
+        `capacity` gives streams by tier, `predictors` the tier and the state of each that is known.
+        """
+        readers = {self.slots_busy: busy, self.waiting: waiting, self.connections: connections}
+        for gauge, read in (*readers.items(), (self.slots, slots)):
+            if callable(read):
+                gauge.set_function(read)
+            elif read is not None:
+                gauge.set(read)
+        self._readings.capacity = capacity or self._readings.capacity
+        self._readings.predictors = predictors or self._readings.predictors
+        self._readings.cache = cache or self._readings.cache
+
+    def listen(self, listener: Callable[[Ending], None]) -> None:
+        """Call `listener` once for every utterance that ends."""
+        self._listeners.append(listener)
+
+    def started(self, door: str, timeline: Timeline) -> None:
+        """Note that an utterance was admitted: until `ended` is told the same timeline it is being spoken."""
+        self._spoken_now[id(timeline)] = timeline
+        self.active.labels(door).inc()
+        if timeline.admitted_ms is not None:
+            self.wait.labels(door).observe((timeline.admitted_ms - timeline.received_ms) / 1000)
+
+    def ended(self, door: str, outcome: str, timeline: Timeline | None, code: str = "", reason: str = "") -> None:
+        """Count an utterance, once, at its end; `code` is that of the error it ended in, `reason` a refusal's."""
         self.utterances.labels(door, outcome).inc()
         if code:
             self.errors.labels(door, code).inc()
-        if timeline is None:
-            return
-        if timeline.ttfa_ms is not None:
-            self.ttfa.labels(door).observe(timeline.ttfa_ms / 1000)
-        if timeline.audio_ms:
-            self.audio.labels(door).inc(timeline.audio_ms / 1000)
-            self.synthesis.labels(door).inc(timeline.synthesis_ms / 1000)
-        if timeline.rtf:
-            self.rtf.labels(door).observe(timeline.rtf)
+        if outcome == "shed":
+            self.refusals.labels(reason or code or "full").inc()
+        if timeline is not None:
+            if self._spoken_now.pop(id(timeline), None) is not None:
+                self.active.labels(door).dec()
+            self._times(door, timeline)
+        for listener in self._listeners:
+            listener(Ending(door, outcome, timeline, code, reason))
+
+    def cancelled(self, seconds: float) -> None:
+        """Note how long a cancelled utterance, or one whose client left, held what it held."""
+        self.cancels.observe(seconds)
+
+    def predictor_request(self, tier: str, result: str, seconds: float | None = None) -> None:
+        """Count a phrase that a predictor was asked for: `ok`, `refused`, `failed`, `timeout` or `cancelled`."""
+        self.requests.labels(tier or FLOOR, result).inc()
+        if seconds is not None and result == "ok":
+            self.request_seconds.labels(tier or FLOOR).observe(seconds)
 
     def render(self) -> bytes:
         """Everything, in Prometheus' text format."""
         return generate_latest(self.registry)
+
+    def _times(self, door: str, timeline: Timeline) -> None:
+        if timeline.ttfa_ms is not None:
+            self.ttfa.labels(door).observe(timeline.ttfa_ms / 1000)
+        if timeline.perceived_ttfa_ms is not None:
+            self.perceived.labels(door).observe(timeline.perceived_ttfa_ms / 1000)
+        if timeline.audio_ms:
+            self.audio.labels(door).inc(timeline.audio_ms / 1000)
+        if timeline.rtf:
+            self.rtf.labels(door).observe(timeline.rtf)
+        for segment in timeline.segments:
+            tier = segment.origin.tier if segment.origin else ""
+            self.synthesis.labels(door, tier or FLOOR).observe(segment.synthesis_ms / 1000)
+        if timeline.underruns:
+            self.underruns.labels(door).inc(timeline.underruns)
+        if timeline.retries:
+            self.retries.labels(door).inc(timeline.retries)
+
+    def _counter(self, name: str, says: str, *labels: str) -> Counter:
+        return Counter(name, says, labels, registry=self.registry)
+
+    def _gauge(self, name: str, says: str, *labels: str) -> Gauge:
+        return Gauge(name, says, labels, registry=self.registry)
+
+    def _histogram(self, name: str, says: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+        return Histogram(name, says, labels, buckets=buckets, registry=self.registry)
