@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
 from vivavoce.engines.base import Origin
@@ -18,6 +20,13 @@ def spoken(**more) -> Timeline:
         "synthesis_ms": 50.0,
     }
     return Timeline(**{**times, **more})
+
+
+@dataclass(frozen=True)
+class Known:
+    endpoint: str
+    tier: str = ""
+    state: str = "ready"
 
 
 def test_an_utterance_is_counted_with_its_times():
@@ -136,10 +145,14 @@ def test_what_was_refused_never_was_active():
 def test_capacity_and_predictors_are_read_when_asked():
     metrics = Metrics()
     ready = {"floor": 25.0, "burst": 4.0}
-    metrics.watch(capacity=lambda: ready, predictors=lambda: [("floor", "ready"), ("floor", "ready"), ("burst", "out")])
+    known = [Known("http://a", "floor"), Known("http://b"), Known("http://c", "burst", "ejected")]
+    metrics.watch(capacity=lambda: ready, predictors=lambda: known)
     value = metrics.registry.get_sample_value
     assert value("tts_capacity_streams", {"tier": "burst"}) == 4
     assert value("tts_predictors", {"tier": "floor", "state": "ready"}) == 2
+    assert value("tts_predictors", {"tier": "burst", "state": "ejected"}) == 1
+    reading = metrics.read()
+    assert (reading.streams, reading.capacity, reading.predictors) == (0, {"floor": 25, "burst": 4}, tuple(known))
     ready.clear()
     assert value("tts_capacity_streams", {"tier": "floor"}) == 0
     assert value("tts_capacity_streams", {"tier": "burst"}) is None

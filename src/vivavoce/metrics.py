@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter as Counted
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from prometheus_client.process_collector import ProcessCollector
 
 from .speech.events import Timeline
 
-__all__ = ["FLOOR", "Ending", "Metrics"]
+__all__ = ["FLOOR", "Ending", "Metrics", "PredictorState", "Reading"]
 
 FLOOR = "floor"
 """The tier of speech that was made here, or by a predictor that names none."""
@@ -45,35 +46,69 @@ class Ending:
     reason: str = ""
 
 
-class _Readings:
-    """Asks for the numbers that live elsewhere whenever Prometheus does."""
+class PredictorState(Protocol):
+    """What is known of one predictor: its address, `floor` or `burst`, where it runs, and how it is doing."""
+
+    @property
+    def endpoint(self) -> str:
+        """Its address, or `embedded`."""
+        ...
+
+    @property
+    def tier(self) -> str:
+        """`floor` or `burst`; empty where nobody said."""
+        ...
+
+    @property
+    def state(self) -> str:
+        """`ready`, or a word for why it is not."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is the case now: utterances spoken and waiting, connections, slots, streams by tier, predictors."""
+
+    streams: int
+    queue: int
+    connections: int
+    slots: int
+    slots_busy: int
+    capacity: Mapping[str, float]
+    predictors: Sequence[PredictorState]
+
+
+class _Sources:
+    """Asks for the numbers that live elsewhere whenever Prometheus, or anybody, does."""
 
     def __init__(self) -> None:
+        self.slots: Callable[[], int] = int
+        self.busy: Callable[[], int] = int
+        self.waiting: Callable[[], int] = int
+        self.connections: Callable[[], int] = int
+        self.capacity: Callable[[], Mapping[str, float]] = dict
+        self.predictors: Callable[[], Sequence[PredictorState]] = tuple
         self.cache: Cache | None = None
-        self.capacity: Callable[[], Mapping[str, float]] | None = None
-        self.predictors: Callable[[], Iterable[tuple[str, str]]] | None = None
 
     def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("tts_queue_depth", "Utterances that wait for their turn.", value=self.waiting())
+        yield GaugeMetricFamily("tts_connections", "WebSocket connections that are open.", value=self.connections())
+        yield GaugeMetricFamily("tts_slots", "Phrases that can be made at the same time.", value=self.slots())
+        yield GaugeMetricFamily("tts_slots_busy", "Phrases that are under way.", value=self.busy())
         capacity = GaugeMetricFamily(
             "tts_capacity_streams", "Utterances that the ready predictors keep up with.", labels=("tier",)
         )
-        for tier, streams in ({FLOOR: 0.0} | dict(self.capacity() if self.capacity else {})).items():
+        for tier, streams in ({FLOOR: 0.0} | dict(self.capacity())).items():
             capacity.add_metric([tier], streams)
         yield capacity
-        yield from self._counted_predictors()
+        known = GaugeMetricFamily("tts_predictors", "Predictors that are known.", labels=("tier", "state"))
+        for key, count in Counted((p.tier or FLOOR, p.state) for p in self.predictors()).items():
+            known.add_metric(key, count)
+        yield known
         if (cache := self.cache) is not None:
             yield CounterMetricFamily("tts_cache_hits", "Phrases that were spoken before.", value=cache.hits)
             yield CounterMetricFamily("tts_cache_misses", "Phrases that had to be made.", value=cache.misses)
             yield GaugeMetricFamily("tts_cache_bytes", "Memory that kept phrases take.", value=cache.bytes)
-
-    def _counted_predictors(self) -> Iterator[Metric]:
-        counts: dict[tuple[str, str], int] = {}
-        for key in self.predictors() if self.predictors else ():
-            counts[key] = counts.get(key, 0) + 1
-        family = GaugeMetricFamily("tts_predictors", "Predictors that are known.", labels=("tier", "state"))
-        for key, count in counts.items():
-            family.add_metric(key, count)
-        yield family
 
 
 class Metrics:
@@ -95,10 +130,6 @@ class Metrics:
         )
         self.refusals = self._counter("tts_busy_total", "Utterances that were refused, by the reason.", "reason")
         self.active = self._gauge("tts_streams_active", "Utterances being spoken now.", "door")
-        self.waiting = self._gauge("tts_queue_depth", "Utterances that wait for their turn.")
-        self.connections = self._gauge("tts_connections", "WebSocket connections that are open.")
-        self.slots = self._gauge("tts_slots", "Phrases that can be made at the same time.")
-        self.slots_busy = self._gauge("tts_slots_busy", "Phrases that are under way.")
         self.loop_lag = self._gauge(
             "tts_event_loop_lag_seconds", "The latest that the event loop came to anything in the last ten seconds."
         )
@@ -126,8 +157,8 @@ class Metrics:
         )
         for name in _DOORS:
             self.active.labels(name)  # a pool is scaled by it: 0 is another answer than none
-        self._readings = _Readings()
-        self.registry.register(self._readings)
+        self._sources = _Sources()
+        self.registry.register(self._sources)
         self._spoken_now: dict[int, Timeline] = {}
         self._listeners: list[Callable[[Ending], None]] = []
 
@@ -144,22 +175,35 @@ class Metrics:
         waiting: Callable[[], int] | None = None,
         connections: Callable[[], int] | None = None,
         capacity: Callable[[], Mapping[str, float]] | None = None,
-        predictors: Callable[[], Iterable[tuple[str, str]]] | None = None,
+        predictors: Callable[[], Sequence[PredictorState]] | None = None,
         cache: Cache | None = None,
     ) -> None:
         """Say where the numbers that live elsewhere are read from; may be called again with others.
 
-        `capacity` gives streams by tier, `predictors` the tier and the state of each that is known.
+        `capacity` gives streams by tier.
         """
-        readers = {self.slots_busy: busy, self.waiting: waiting, self.connections: connections}
-        for gauge, read in (*readers.items(), (self.slots, slots)):
-            if callable(read):
-                gauge.set_function(read)
-            elif read is not None:
-                gauge.set(read)
-        self._readings.capacity = capacity or self._readings.capacity
-        self._readings.predictors = predictors or self._readings.predictors
-        self._readings.cache = cache or self._readings.cache
+        sources = self._sources
+        if slots is not None:
+            sources.slots = slots if callable(slots) else lambda: slots
+        sources.busy = busy or sources.busy
+        sources.waiting = waiting or sources.waiting
+        sources.connections = connections or sources.connections
+        sources.capacity = capacity or sources.capacity
+        sources.predictors = predictors or sources.predictors
+        sources.cache = cache or sources.cache
+
+    def read(self) -> Reading:
+        """What is the case now."""
+        sources = self._sources
+        return Reading(
+            streams=int(sum(sample.value for family in self.active.collect() for sample in family.samples)),
+            queue=sources.waiting(),
+            connections=sources.connections(),
+            slots=sources.slots(),
+            slots_busy=sources.busy(),
+            capacity=dict(sources.capacity()),
+            predictors=tuple(sources.predictors()),
+        )
 
     def listen(self, listener: Callable[[Ending], None]) -> None:
         """Call `listener` once for every utterance that ends."""
