@@ -8,6 +8,11 @@ VivavoceError
 │   ├── UnsupportedFormat
 │   ├── OutOfRange             a number outside its limits
 │   ├── BadMessage             a frame that the protocol does not know, or not now
+│   │   ├── NoUtterance            it speaks of an utterance that is not running
+│   │   ├── TextEnded              more text for a text that is complete
+│   │   ├── UtteranceRunning       one is being spoken already
+│   │   ├── FramingRequired        several at once can only be told apart by headers
+│   │   └── TooManyUtterances      on one connection
 │   ├── BadToken               a resume token that is forged, too old or not ours
 │   └── BadLexicon             a user's pronunciations cannot be read
 ├── Unauthorized          401
@@ -40,20 +45,25 @@ __all__ = [
     "ConfigError",
     "EmptyInput",
     "Forbidden",
+    "FramingRequired",
     "InputTooLarge",
     "InternalError",
     "ModelCorrupt",
     "ModelUnavailable",
+    "NoUtterance",
     "OutOfRange",
     "PlaybackFailed",
     "PredictorFailed",
     "RateLimited",
     "RequestTimeout",
+    "TextEnded",
+    "TooManyUtterances",
     "Unauthorized",
     "UnknownModel",
     "UnknownVoice",
     "UnsupportedFormat",
     "UnsupportedLanguage",
+    "UtteranceRunning",
     "VivavoceError",
     "VoiceNotInstalled",
 ]
@@ -124,6 +134,38 @@ class BadMessage(BadRequest):
     """The protocol knows no such frame, or not at this point; the connection stays usable."""
 
     code = "bad_message"
+
+
+class NoUtterance(BadMessage):
+    """The message speaks of an utterance that is not running."""
+
+    code = "no_utterance"
+
+
+class TextEnded(BadMessage):
+    """More text, or another end, for an utterance whose text is complete."""
+
+    code = "text_ended"
+
+
+class UtteranceRunning(BadMessage):
+    """The connection already speaks an utterance of that id, or one without."""
+
+    code = "utterance_running"
+    retryable = True
+
+
+class FramingRequired(BadMessage):
+    """Several utterances at once need `framing: "header"`, all of them: bare sound cannot be told apart."""
+
+    code = "framing_required"
+
+
+class TooManyUtterances(BadMessage):
+    """The connection already speaks as many utterances as it may."""
+
+    code = "too_many_utterances"
+    retryable = True
 
 
 class BadToken(BadRequest):
