@@ -14,7 +14,8 @@ from ..clock import Clock
 from ..config import Settings
 from ..engines.casting import Casting
 from ..predictors.base import Predictor
-from . import explain, health, languages, models, speech, voices
+from . import explain, health, languages, models, speech, stats, voices
+from .admin import admin_port_of
 from .auth import KeyCheck
 from .edge import Edge
 from .errors import handle_errors
@@ -52,6 +53,8 @@ def create_app(
     app.state.services = services
     for part in (speech, voices, languages, models, explain, health):
         app.include_router(part.router)
+    if admin_port_of(settings) is None:
+        app.include_router(stats.router)
     # Whatever no route answers; a mount would answer wrong methods of routes too.
     app.router.default = Page()
     handle_errors(app)
@@ -72,11 +75,13 @@ def create_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     services = app.state.services
-    warming = asyncio.create_task(services.become_ready())
+    tasks = [asyncio.create_task(work) for work in (services.become_ready(), services.stats.run())]
     try:
         yield
     finally:
         services.turns.draining = True
-        warming.cancel()
-        await asyncio.wait([warming])
+        services.stats.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
         services.close()

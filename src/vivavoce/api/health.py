@@ -1,4 +1,4 @@
-"""Whether the server is well, what it counts, and where one can begin."""
+"""Whether the server is well, and where one can begin."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from fastapi.responses import JSONResponse
 
 from .. import __version__
 from .errors import body_of
-from .services import services_of
+from .services import Services, services_of
 
-__all__ = ["router"]
+__all__ = ["readiness", "router"]
 
 router = APIRouter()
 
@@ -31,23 +31,20 @@ async def health(request: Request) -> Response:
 @router.get("/ready")
 @router.head("/ready", include_in_schema=False)
 async def ready(request: Request) -> Response:
-    """200 where the next utterance would be taken, 503 while starting, draining or full."""
-    services = services_of(request)
-    status = "ready"
-    if not services.spoken:
-        status = "starting"
-    elif services.turns.draining:
-        status = "draining"
-    elif services.turns.full:
-        status = "full"
+    """200 where the next utterance would be taken, 503 otherwise; the body says why."""
+    status = readiness(services_of(request))
     return JSONResponse({"status": status}, status_code=200 if status == "ready" else 503)
 
 
-@router.get("/metrics")
-async def metrics(request: Request) -> Response:
-    """Everything that is counted, in Prometheus' text format."""
-    counters = services_of(request).metrics
-    return Response(counters.render(), headers={"Content-Type": counters.content_type})
+def readiness(services: Services) -> str:
+    """`ready`, or why the next utterance would not be taken: `starting`, `draining`, `no_predictor`, `full`."""
+    if services.turns.draining:
+        return "draining"
+    if not services.predictor.slots:
+        return "no_predictor"
+    if not services.spoken:
+        return "starting"
+    return "full" if services.turns.full else "ready"
 
 
 @router.get("/v1")

@@ -16,11 +16,12 @@ from ..engines.casting import Cast, Casting
 from ..engines.catalog import Catalog, default_catalog
 from ..engines.design import nearest_voice, parse_design
 from ..errors import ConfigError, UnknownVoice, VivavoceError
-from ..metrics import Metrics
+from ..metrics import FLOOR, Metrics
 from ..predictors.base import Predictor
 from ..predictors.cached import CachedPredictor
 from ..predictors.embedded import EmbeddedPredictor
 from ..speech import Audio, Utterance, speak_utterance
+from ..stats import Stats
 from ..text import Lexicon
 from .counted import CountedPredictor
 from .turns import Turns
@@ -42,6 +43,7 @@ class Services:
     predictor: Predictor
     turns: Turns
     metrics: Metrics
+    stats: Stats
     clock: Clock
     lexicon: Lexicon | None = None
     on_ready: Callable[[], None] | None = None
@@ -152,14 +154,22 @@ def build_services(
     cached = CachedPredictor(counted, settings.cache_mb) if settings.cache_mb else None
     turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)
     metrics = Metrics()
-    metrics.watch(slots=counted.slots, busy=lambda: counted.busy, waiting=lambda: turns.waiting, cache=cached)
+    clock = clock or MonotonicClock()
+    metrics.watch(
+        slots=lambda: counted.slots,
+        busy=lambda: counted.busy,
+        waiting=lambda: turns.waiting,
+        capacity=lambda: {FLOOR: float(turns.limit)},
+        cache=cached,
+    )
     return Services(
         settings=settings,
         catalog=catalog,
         predictor=cached or counted,
         turns=turns,
         metrics=metrics,
-        clock=clock or MonotonicClock(),
+        stats=Stats(metrics, clock),
+        clock=clock,
         lexicon=_lexicon(settings),
         on_ready=on_ready,
         release=release,
