@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import numpy as np
 import pytest
 
 from vivavoce.engines.base import Chunk, Phrase, Voice, WordTime
+from vivavoce.predictors.embedded import EmbeddedPredictor
 
 
 class Scripted:
@@ -29,6 +31,7 @@ class Scripted:
         self.steps = 0
         self.hold_ms = 0.0
         self.hold_from: int | None = None
+        self.knows_last = False
         self.threads: set[str] = set()
         self._lock = threading.Lock()
 
@@ -47,7 +50,8 @@ class Scripted:
     def synthesize(self, phrase: Phrase, voice: str, speed: float, cancelled: Callable[[], bool]) -> Iterator[Chunk]:
         self.open_runs += 1
         try:
-            for index, word in enumerate(phrase.text.split()):
+            words = phrase.text.split()
+            for index, word in enumerate(words):
                 if cancelled():
                     return
                 with self._lock:
@@ -67,6 +71,7 @@ class Scripted:
                     np.full(240, 0.1, np.float32),
                     (WordTime(index, index + 1, 10.0 * index, 10.0 * index + 10),),
                     0.0 if index else self.hold_ms,
+                    is_last=self.knows_last and index == len(words) - 1,
                 )
         finally:
             self.open_runs -= 1
@@ -75,3 +80,11 @@ class Scripted:
 @pytest.fixture
 def engine() -> Scripted:
     return Scripted()
+
+
+@pytest.fixture
+async def predictor(engine) -> AsyncIterator[EmbeddedPredictor]:
+    made = EmbeddedPredictor([engine], threads=2)
+    yield made
+    engine.gate.set()
+    await asyncio.to_thread(made.close)

@@ -87,7 +87,8 @@ class Leveler:
         self._partial = joined[whole:].copy()
         if not whole:
             return 0.0, 0
-        powers = np.square(joined[:whole].reshape(-1, self._window)).mean(axis=1, dtype=np.float64)
+        windows = joined[:whole].reshape(-1, self._window)
+        powers = np.einsum("ij,ij->i", windows, windows).astype(np.float64) / self._window
         self._loudest = max(self._loudest, float(powers.max()))
         voiced = powers[powers > max(_GATE_FLOOR, self._loudest * _GATE_RANGE)]
         return float(voiced.sum()), int(voiced.size)

@@ -65,7 +65,8 @@ class Trimmer:
         body = joined[:whole]
         if not whole:
             return _EMPTY
-        powers = np.square(body.reshape(-1, self._window)).mean(axis=1, dtype=np.float64)
+        windows = body.reshape(-1, self._window)
+        powers = np.einsum("ij,ij->i", windows, windows).astype(np.float64) / self._window
         return self._take(body, powers, self._window)
 
     def flush(self) -> Samples:

@@ -71,7 +71,8 @@ class Chunk:
     """A piece of speech: mono float32 samples in [-1, 1] at the engine's rate, and words whose times are now known.
 
     Words arrive in order, each once, no later than the chunk in which the word ends. A listener who gets the chunk
-    `hold_ms` after it was made, while the next one is being made, will not run dry before that comes.
+    `hold_ms` after it was made, while the next one is being made, will not run dry before that comes. After a chunk that
+    `is_last` nothing follows; an engine that cannot tell leaves it false.
     """
 
     samples: Samples
@@ -81,6 +82,7 @@ class Chunk:
     """The samples' rate where it is known only now; 0 means the predictor's `rate_hz(voice)`."""
     origin: Origin | None = None
     """Told by predictors elsewhere, in the first chunk of a job and whenever it changes."""
+    is_last: bool = False
 
 
 class Engine(Protocol):

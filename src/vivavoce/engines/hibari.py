@@ -169,7 +169,8 @@ class Hibari:
             if cancelled():
                 return
             samples = np.clip(vocoder.push(_decode(model, plan.features, first, last)), -1, 1)
-            yield Chunk(samples, aligner.follow(samples, last=last == vocoder.frames))
+            is_last = last == vocoder.frames
+            yield Chunk(samples, aligner.follow(samples, last=is_last), is_last=is_last)
 
 
 def _decode(model: _Model, features: Floats, first: int, last: int) -> Floats:

@@ -47,7 +47,7 @@ def joined(clauses: Iterable[Clause], rate_hz: int, speed: float) -> Iterator[Ch
         samples = faded(clause.samples[first:last], head=first > 0, tail=last < len(clause.samples))
         shift_ms = heard_ms - 1000 * first / rate_hz
         words = (replace(w, start_ms=w.start_ms + shift_ms, end_ms=w.end_ms + shift_ms) for w in clause.words)
-        yield Chunk(samples, tuple(words), clause.hold_ms)
+        yield Chunk(samples, tuple(words), clause.hold_ms, is_last=clause.is_last)
         heard_ms += 1000 * len(samples) / rate_hz
         head_ms = pause_ms / 2
 

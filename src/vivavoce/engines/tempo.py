@@ -35,4 +35,4 @@ def synthesize_at(
         words = tuple(replace(w, start_ms=w.start_ms / rest, end_ms=w.end_ms / rest) for w in chunk.words)
         yield Chunk(stretch.feed(chunk.samples), words, chunk.hold_ms)
     if not cancelled():
-        yield Chunk(stretch.flush())
+        yield Chunk(stretch.flush(), is_last=True)

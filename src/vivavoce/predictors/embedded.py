@@ -56,6 +56,10 @@ class EmbeddedPredictor:
                 chunk = await asyncio.wrap_future(step)
                 if chunk is None:
                     return
+                if run.over:
+                    step = None
+                    yield chunk
+                    return
                 # The first sound leaves before more work takes its core; later ones leave while the next is made.
                 step = None if is_first and not chunk.hold_ms else self._pool.submit(run.step)
                 is_first = False
@@ -88,7 +92,7 @@ class _Run:
         self.over = True
 
     def step(self) -> Chunk | None:
-        """The next chunk, or None at the end."""
+        """The next chunk, or None at the end; `over` tells, with the last chunk already where the engine does."""
         if self.cancelled.is_set():
             return None
         try:
@@ -97,10 +101,11 @@ class _Run:
                 self._chunks = synthesize_at(self._engine, job.phrase, job.voice, job.speed, self.cancelled.is_set)
                 self.over = False
             chunk = next(self._chunks, None)
+            if chunk is None or chunk.is_last:
+                self.close()
         except BaseException as error:
             self.over = True
             raise _typed(error, self._engine) from error
-        self.over = chunk is None
         return chunk
 
     def close(self) -> None:
