@@ -125,9 +125,9 @@ def test_what_started_is_active_until_it_ends_however_it_ends(outcome):
     one, other = spoken(admitted_ms=110.0), spoken(admitted_ms=100.0)
     metrics.started("websocket", one)
     metrics.started("websocket", other)
-    assert (metrics.speaking, value("tts_streams_active", {"door": "websocket"})) == (2, 2)
+    assert (metrics.running(), value("tts_streams_active", {"door": "websocket"})) == (2, 2)
     metrics.ended("websocket", outcome, one)
-    assert (metrics.speaking, value("tts_streams_active", {"door": "websocket"})) == (1, 1)
+    assert (metrics.running(), value("tts_streams_active", {"door": "websocket"})) == (1, 1)
     assert value("tts_queue_wait_seconds_sum", {"door": "websocket"}) == 0.01
     assert value("tts_utterances_total", {"door": "websocket", "outcome": outcome}) == 1
 

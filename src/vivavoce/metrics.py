@@ -162,10 +162,10 @@ class Metrics:
         self._spoken_now: dict[int, Timeline] = {}
         self._listeners: list[Callable[[Ending], None]] = []
 
-    @property
-    def speaking(self) -> int:
-        """Utterances that have started and not ended."""
-        return len(self._spoken_now)
+    def running(self) -> int:
+        """How much is under way: utterances spoken or waiting, and phrases being made."""
+        reading = self.read()
+        return max(reading.streams + reading.queue, reading.slots_busy)
 
     def watch(
         self,

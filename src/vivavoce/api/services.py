@@ -101,6 +101,9 @@ class Services:
         if self.on_ready is not None:
             self.on_ready()
 
+    async def say_goodbye(self) -> None:
+        """Tell the clients that are still here where to go on, and close their connections."""
+
     def close(self) -> None:
         """Let go of what was made for this server; blocks until running engine steps are done."""
         if self.release is not None:
