@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import selectors
 from contextlib import AsyncExitStack
 
 import pytest
@@ -14,44 +13,6 @@ from vivavoce.errors import Busy, RateLimited
 from vivavoce.speech.admission import Admission, Caller
 
 ANYONE = Caller()
-
-
-class _Skipping(selectors.SelectSelector):
-    """Waits for nothing: whoever would wait has the loop's clock put forward instead."""
-
-    loop: VirtualLoop
-
-    def select(self, timeout=None):
-        ready = super().select(0)
-        if not ready:
-            assert timeout is not None, "nothing will ever happen: a deadlock"
-            self.loop.now_s += timeout
-        return ready
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop in which hours pass at once; it is its own Clock."""
-
-    def __init__(self):
-        selector = _Skipping()
-        selector.loop = self
-        self.now_s = 1_000.0
-        super().__init__(selector)
-
-    def time(self):
-        return self.now_s
-
-    def now_ms(self):
-        return self.now_s * 1000
-
-
-@pytest.fixture(scope="session")
-def virtual():
-    def run(scene, *arguments):
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-            return runner.run(scene(runner.get_loop(), *arguments))
-
-    return run
 
 
 def door(loop, streams=1, **options):
