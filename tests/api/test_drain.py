@@ -1,0 +1,251 @@
+"""How a server stops: not ready, refusing, finishing, gone. Public case 117: livekit#3413, agents-js#275."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+from vivavoce.api.drain import Drain
+from vivavoce.api.server import _DrainingServer
+from vivavoce.config import Settings
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+
+
+@pytest.fixture
+def serving(build, until):
+    """`async with serving(**settings) as s`: a server as `vivavoce serve` runs it; `s.tell()` is a SIGTERM."""
+
+    @contextlib.asynccontextmanager
+    async def make(*, admin: bool = False, **settings):
+        chosen = {"default_voice": "mira", "cache_mb": 0, **settings}
+        app = build(**chosen)
+        with contextlib.ExitStack() as stack:
+            public, operator = (stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2))
+            server = _DrainingServer(app, Settings(**chosen), operator if admin else None)
+            task = asyncio.create_task(server.serve(sockets=[public]))
+            await until(lambda: server.started and app.state.services.spoken)
+            running = Running(app, server, task, public.getsockname()[1], operator.getsockname()[1])
+            try:
+                yield running
+            finally:
+                running.tell()
+                running.tell()
+                await asyncio.wait([task])
+
+    return make
+
+
+class Running:
+    def __init__(self, app, server, task, port, admin_port):
+        self.app, self.server, self.task = app, server, task
+        self.port, self.admin_port = port, admin_port
+
+    def tell(self, sig=signal.SIGTERM):
+        self.server.handle_exit(sig, None)
+
+    async def get(self, path, port=None):
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port or self.port}") as client:
+            return await client.get(path)
+
+    async def status(self):
+        return (await self.get("/ready")).json()["status"]
+
+
+async def test_told_to_stop_it_is_not_ready_refuses_new_work_and_lets_what_runs_finish(
+    serving, predictor, wire, until, sample
+):
+    predictor.hold_at = 1
+    async with serving(grace_s=20) as server, wire(server.port) as raw:
+        await raw.post({"input": "Nobody cuts me off before my last word.", "response_format": "pcm"})
+        assert (await raw.head())[0] == 200
+        assert await server.status() == "ready"
+        server.tell()
+        await until(lambda: server.app.state.services.turns.draining)
+        assert await server.status() == "draining"
+        assert (await server.get("/health")).status_code == 200
+        for _ in range(3):
+            async with wire(server.port) as late:
+                await late.post({"input": "Am I too late?"})
+                status, headers = await late.head()
+            assert status == 503
+            assert int(headers["retry-after"]) >= 1
+        assert not server.task.done()
+        predictor.gate.set()
+        assert (await raw.reader.read()).endswith(b"0\r\n\r\n")
+        async with asyncio.timeout(5):
+            await server.task
+    assert sample(server.app, "tts_utterances_total", door="openai", outcome="ok") == 1
+    assert sample(server.app, "tts_utterances_total", door="openai", outcome="shed") == 3
+    assert sample(server.app, "tts_streams_active", door="openai") == 0
+
+
+async def test_at_the_end_of_the_grace_what_still_runs_is_cut_and_counted_once(serving, predictor, wire, sample):
+    predictor.hold_at = 1
+    async with serving(grace_s=0) as server, wire(server.port) as raw:
+        await raw.post({"input": "This one never comes to its end.", "response_format": "pcm"})
+        assert (await raw.head())[0] == 200
+        server.tell()
+        async with asyncio.timeout(5):
+            await server.task
+        assert not (await raw.reader.read()).endswith(b"0\r\n\r\n")
+    assert counted(server.app) == {"cancelled": 1}
+
+
+async def test_told_twice_it_stops_at_once(serving, predictor, wire, until):
+    predictor.hold_at = 1
+    async with serving(grace_s=600) as server, wire(server.port) as raw:
+        await raw.post({"input": "Nobody waits for me any more.", "response_format": "pcm"})
+        assert (await raw.head())[0] == 200
+        server.tell()
+        await until(lambda: server.app.state.services.turns.draining)
+        assert not server.task.done()
+        server.tell()
+        async with asyncio.timeout(5):
+            await server.task
+    assert sum(counted(server.app).values()) == 1
+    assert predictor.active == 0
+
+
+async def test_an_idle_server_has_nothing_to_wait_for(serving):
+    async with serving(grace_s=600) as server:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as client:
+            assert (await client.get("/ready")).status_code == 200
+            server.tell()
+            async with asyncio.timeout(5):
+                await server.task
+        with pytest.raises(OSError):
+            await asyncio.open_connection("127.0.0.1", server.port)
+
+
+async def test_whoever_follows_the_numbers_hears_of_the_drain_and_keeps_nobody_waiting(serving, wire):
+    async with serving(grace_s=600) as server, wire(server.port) as raw:
+        raw.writer.write(b"GET /stats/stream HTTP/1.1\r\nHost: door\r\n\r\n")
+        assert (await raw.head())[1]["content-type"].startswith("text/event-stream")
+        server.tell()
+        async with asyncio.timeout(5):
+            await server.task
+        assert (await raw.reader.read()).endswith(b"0\r\n\r\n")
+
+
+async def test_the_operators_port_lives_as_long_as_the_public_one(serving, predictor, wire, until):
+    predictor.hold_at = 1
+    async with serving(admin=True, admin_port=1, grace_s=20) as server, wire(server.port) as raw:
+        for path in ("/metrics", "/stats", "/stats/stream"):
+            assert (await server.get(path)).status_code == 404
+        assert "tts_streams_active" in (await server.get("/metrics", server.admin_port)).text
+        assert (await server.get("/v1/models", server.admin_port)).status_code == 404
+        await raw.post({"input": "Watch me while I finish.", "response_format": "pcm"})
+        assert (await raw.head())[0] == 200
+        server.tell()
+        await until(lambda: server.app.state.services.turns.draining)
+        numbers = (await server.get("/stats", server.admin_port)).json()
+        assert (numbers["status"], numbers["streams"]) == ("draining", 1)
+        assert (await server.get("/ready", server.admin_port)).status_code == 503
+        predictor.gate.set()
+        async with asyncio.timeout(5):
+            await server.task
+        with pytest.raises(OSError):
+            await asyncio.open_connection("127.0.0.1", server.admin_port)
+
+
+class TestDrain:
+    """The order of things, without a server."""
+
+    @staticmethod
+    def make(running, farewell=None, hurry=lambda: False):
+        async def nothing():
+            pass
+
+        return Drain(running, farewell or nothing, hurry)
+
+    async def test_farewell_comes_after_the_last_has_finished(self):
+        left, told = [3, 2, 1, 0], []
+
+        def running():
+            return left.pop(0) if len(left) > 1 else left[0]
+
+        async def farewell():
+            told.append(left[0])
+
+        await self.make(running, farewell).run(600)
+        assert told == [0]
+
+    async def test_farewell_comes_to_those_that_do_not_finish(self):
+        told = []
+
+        async def farewell():
+            told.append("goodbye")
+
+        assert await self.make(lambda: 1, farewell).run(0.05) == 0
+        assert told == ["goodbye"]
+
+    async def test_nobody_says_goodbye_in_a_hurry(self):
+        async def farewell():
+            pytest.fail("there was no time for this")
+
+        await self.make(lambda: 1, farewell, lambda: True).run(600)
+
+    async def test_a_farewell_that_fails_or_hangs_stops_nothing(self, monkeypatch, caplog):
+        from vivavoce.api import drain
+
+        monkeypatch.setattr(drain, "_FAREWELL_S", 0.01)
+
+        async def fails():
+            raise RuntimeError("no goodbye")
+
+        async def hangs():
+            await asyncio.Event().wait()
+
+        await self.make(lambda: 0, fails).run(1)
+        await self.make(lambda: 0, hangs).run(1)
+        assert "the farewell failed" in caplog.text
+        assert "in time" in caplog.text
+
+    async def test_what_is_left_of_the_grace_is_told(self):
+        assert await self.make(lambda: 0).run(30) > 29
+
+
+def counted(app):
+    """Utterances by outcome."""
+    family = next(f for f in app.state.services.metrics.registry.collect() if f.name == "tts_utterances")
+    return {s.labels["outcome"]: s.value for s in family.samples if s.name.endswith("_total") and s.value}
+
+
+ARMED = """
+from vivavoce.signals import leave_when_told
+leave_when_told()
+print("armed", flush=True)
+import sys
+sys.argv = ["vivavoce", "serve", "--port", "0"]
+from vivavoce.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.4, 0.9])
+def test_told_to_stop_while_it_starts_it_leaves_without_a_word(after_s):
+    environment = {**os.environ, "VIVAVOCE_LOG_FORMAT": "json"}
+    with subprocess.Popen(
+        [sys.executable, "-c", ARMED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stdout.readline() == "armed\n"
+            time.sleep(after_s)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
+            told = process.stderr.read()
+        finally:
+            process.kill()
+    assert "Traceback" not in told
+    assert all(json.loads(line)["level"] == "info" for line in told.splitlines())
