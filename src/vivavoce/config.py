@@ -91,6 +91,14 @@ class Settings(BaseSettings):
     """The model that predictors are asked for, and the one that the V2 door serves."""
     predictor_key: SecretStr | None = None
     """Sent to predictors as a bearer token."""
+    engine_url: str | None = _also("ENGINE_URL", "engine_url", default=None)
+    """The /v1/audio/speech server that the adapter stands beside."""
+    engine_model: str | None = Field(default=None, min_length=1)
+    """The model that the adapter asks its engine for; None names none."""
+    tier: str = _also("TIER", "tier", default="")
+    """Told to whoever sends requests to this predictor: `floor` or `burst`."""
+    node_name: str = _also("NODE_NAME", "node_name", default="")
+    """Told likewise: where this predictor runs."""
     request_timeout_s: float = _also("REQUEST_TIMEOUT_S", "request_timeout_s", default=30.0, gt=0)
     """How long a predictor may take for one phrase."""
     connect_timeout_s: float = Field(default=1.0, gt=0)

@@ -14,7 +14,7 @@ from ..clock import Clock
 from ..config import Settings
 from ..engines.casting import Casting
 from ..predictors.base import Predictor
-from . import explain, health, languages, models, speech, stats, voices
+from . import explain, health, languages, models, speech, stats, v2, voices
 from .admin import admin_port_of
 from .auth import KeyCheck
 from .edge import Edge
@@ -22,6 +22,7 @@ from .errors import handle_errors
 from .limits import BodyLimit
 from .page import Page
 from .services import build_services
+from .v2_door import V2Door
 
 __all__ = ["create_app"]
 
@@ -51,7 +52,8 @@ def create_app(
         lifespan=_lifespan,
     )
     app.state.services = services
-    for part in (speech, voices, languages, models, explain, health):
+    app.state.v2 = V2Door(services, draining=lambda: services.turns.draining)
+    for part in (speech, voices, languages, models, explain, health, v2):
         app.include_router(part.router)
     if admin_port_of(settings) is None:
         app.include_router(stats.router)

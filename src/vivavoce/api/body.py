@@ -11,7 +11,7 @@ from fastapi import Request
 
 from ..errors import BadRequest, Forbidden, RequestTimeout
 
-__all__ = ["read_object"]
+__all__ = ["parse_object", "read_object"]
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -27,6 +27,11 @@ async def read_object(request: Request, timeout_s: float) -> dict[str, Any]:
             raw = await request.body()
     except TimeoutError:
         raise RequestTimeout(f"The request's body did not arrive within {timeout_s:g} s.") from None
+    return parse_object(raw)
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """The JSON object that the bytes are, cleaned in the same way. Raises BadRequest for anything else."""
     try:
         value = json.loads(raw.decode("utf-8-sig"), parse_constant=_no_such_number)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Every error leaves in OpenAI's envelope."""
+"""Every error leaves in OpenAI's envelope, and under /v2 as the one string that the V2 protocol has for it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def body_of(error: VivavoceError) -> dict[str, Any]:
     return {"message": error.message, "type": type_of(error.status), "param": error.param, "code": error.code}
 
 
-def reply_of(error: VivavoceError) -> Response:
-    """The whole reply for an error."""
+def reply_of(error: VivavoceError, path: str = "") -> Response:
+    """The whole reply for an error, in the envelope of the door that `path` leads to."""
     headers: dict[str, str] = {}
     if error.status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
@@ -50,12 +50,12 @@ def reply_of(error: VivavoceError) -> Response:
         headers["X-Should-Retry"] = "true" if error.retryable else "false"
     if error.retryable and error.status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = str(math.ceil(error.retry_after_s or RETRY_AFTER_S))
-    return _reply(error.status, body_of(error), headers)
+    return _reply(error.status, body_of(error), headers, path)
 
 
-async def send_error(send: Send, error: VivavoceError) -> None:
+async def send_error(send: Send, error: VivavoceError, path: str = "") -> None:
     """Send an error from where no exception handler reaches, with nothing read of the request."""
-    reply = reply_of(error)
+    reply = reply_of(error, path)
     await send({"type": "http.response.start", "status": reply.status_code, "headers": reply.raw_headers})
     await send({"type": "http.response.body", "body": reply.body})
 
@@ -67,9 +67,9 @@ def handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
 
 
-def _vivavoce(_request: Request, error: Exception) -> Response:
+def _vivavoce(request: Request, error: Exception) -> Response:
     assert isinstance(error, VivavoceError)  # noqa: S101
-    return reply_of(error)
+    return reply_of(error, request.scope["path"])
 
 
 def _http(request: Request, error: Exception) -> Response:
@@ -82,14 +82,15 @@ def _http(request: Request, error: Exception) -> Response:
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
         message = f"{request.url.path} does not answer {request.method}."
     body = {"message": message, "type": type_of(status), "param": None, "code": code}
-    return _reply(status, body, dict(error.headers or {}))
+    return _reply(status, body, dict(error.headers or {}), request.scope["path"])
 
 
-def _validation(_request: Request, error: Exception) -> Response:
+def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     fault = error.errors()[0]
-    return reply_of(BadRequest(str(fault["msg"]), param=str(fault["loc"][-1])))
+    return reply_of(BadRequest(str(fault["msg"]), param=str(fault["loc"][-1])), request.scope["path"])
 
 
-def _reply(status: int, error: dict[str, Any], headers: dict[str, str]) -> Response:
-    return Response(json.dumps({"error": error}), status_code=status, headers=headers, media_type="application/json")
+def _reply(status: int, error: dict[str, Any], headers: dict[str, str], path: str) -> Response:
+    shown = error["message"] if path == "/v2" or path.startswith("/v2/") else error
+    return Response(json.dumps({"error": shown}), status_code=status, headers=headers, media_type="application/json")

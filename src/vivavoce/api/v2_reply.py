@@ -1,0 +1,227 @@
+"""Replies of the V2 door on their way to a client: an inference, a generation, a stream of one."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from ..audio import to_pcm16
+from ..engines.base import Origin
+from ..engines.casting import Cast
+from ..errors import Busy, InternalError, VivavoceError
+from ..predictors.v2_stream import StreamEvent, encode_error, encode_event, words_json
+from ..predictors.v2_wire import Body, InferRequest, InferResponse
+from ..speech import Timeline
+from .presence import ClientGone, Presence
+from .services import Services
+from .v2_body import asked_coding, compressed
+from .v2_door import VERSION, Seat, V2Door
+from .v2_order import V2Order
+from .v2_speech import Piece, Whole, ahead, collected, pieces
+from .writer import Writer
+
+__all__ = ["DOOR", "GenerateReply", "InferReply", "StreamReply"]
+
+logger = logging.getLogger("vivavoce.api")
+
+DOOR = "v2"
+
+
+@dataclass(slots=True)
+class _Errand:
+    """One order that has its slot: what is asked, of whom, and when things happened."""
+
+    door: V2Door
+    order: V2Order
+    cast: Cast
+    seat: Seat
+    timeline: Timeline
+    id: str = ""
+
+    @property
+    def services(self) -> Services:
+        return self.door.services
+
+    def named(self) -> dict[str, str]:
+        """The keys that every answer of `generate` begins with."""
+        told = {"model_name": self.door.name, "model_version": VERSION}
+        return {**told, "id": self.id} if self.id else told
+
+    async def pieces(self) -> AsyncGenerator[Piece]:
+        """The sound; the slot is free when the last of it is made."""
+        try:
+            async with aclosing(pieces(self.services, self.order, self.cast, self.timeline)) as found:
+                async for piece in found:
+                    yield piece
+        finally:
+            self.seat.release()
+
+
+class _Reply(Response):
+    """A reply that counts itself once, with its outcome, and stops the work as soon as its client leaves."""
+
+    def __init__(
+        self, door: V2Door, order: V2Order, cast: Cast, seat: Seat, timeline: Timeline, identity: str = ""
+    ) -> None:
+        self.background = None
+        self._errand = _Errand(door, order, cast, seat, timeline, identity)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the reply. Raises what went wrong before its headers left."""
+        errand = self._errand
+        writer = Writer(send, errand.services.settings.stall_timeout_s)
+        outcome, code = "error", InternalError.code
+        errand.services.metrics.started(DOOR, errand.timeline)
+        try:
+            async with Presence(receive) as presence:
+                await self._deliver(writer, Headers(scope=scope))
+                presence.done()
+            outcome, code = "ok", ""
+        except ClientGone:
+            outcome, code = "client_gone", ""
+        except asyncio.CancelledError:
+            outcome, code = "cancelled", ""
+            raise
+        except Exception as error:
+            known = error if isinstance(error, VivavoceError) else InternalError("Something went wrong here.")
+            outcome, code = ("shed" if isinstance(known, Busy) else "error"), known.code
+            if not writer.started:
+                raise
+            logger.error("speech broke off: %s", known.code, exc_info=None if known is error else error)
+            await self._break_off(writer, known)
+        finally:
+            errand.seat.release()
+            self._count(outcome, code)
+
+    async def _deliver(self, writer: Writer, headers: Headers) -> None:
+        raise NotImplementedError
+
+    async def _break_off(self, writer: Writer, error: VivavoceError) -> None:
+        """End a reply that failed in its midst; plain bodies have an exact length, so that a cut is seen."""
+
+    async def _whole(self) -> Whole:
+        limit_bytes = self._errand.services.settings.max_whole_mb * 1_000_000
+        return await collected(self._errand.pieces(), limit_bytes)
+
+    async def _send(self, writer: Writer, build: Callable[[], Body], headers: Headers, origin: Origin | None) -> None:
+        """Encode, and pack where the client asks for it, in a thread; then send with an exact length."""
+        coding = asked_coding(headers.get("accept-encoding", ""))
+
+        def made() -> tuple[bytes, dict[str, str]]:
+            body = build()
+            if not coding:
+                return body.content, body.headers
+            return compressed(body.content, coding), {**body.headers, "Content-Encoding": coding}
+
+        content, described = await asyncio.to_thread(made)
+        told = {**self._errand.door.headers(origin), **described, "Vary": "Accept-Encoding"}
+        await writer.start({"Cache-Control": "no-store", **told}, length_bytes=len(content))
+        await writer.write_all(content)
+        await writer.end()
+
+    def _count(self, outcome: str, code: str) -> None:
+        errand = self._errand
+        timeline, tally = errand.timeline, errand.door.tally
+        now_ms = errand.services.clock.now_ms()
+        if timeline.ended_ms is None:
+            timeline.ended_ms = now_ms
+        took_ms = now_ms - timeline.received_ms
+        tally.last_unix_ms = int(time.time() * 1000)
+        if outcome == "ok":
+            tally.succeeded += 1
+            tally.succeeded_ms += took_ms
+        else:
+            tally.failed += 1
+            tally.failed_ms += took_ms
+        errand.services.metrics.ended(DOOR, outcome, timeline, code)
+
+
+class InferReply(_Reply):
+    """An inference response, its tensors as JSON or in binary, as the request asks."""
+
+    def __init__(
+        self,
+        door: V2Door,
+        request: InferRequest,
+        order: V2Order,
+        cast: Cast,
+        seat: Seat,
+        timeline: Timeline,
+    ) -> None:
+        super().__init__(door, order, cast, seat, timeline, request.id)
+        self._request = request
+
+    async def _deliver(self, writer: Writer, headers: Headers) -> None:
+        errand, request = self._errand, self._request
+        whole = await self._whole()
+
+        def build() -> Body:
+            outputs = tuple(tensor for tensor in whole.tensors(errand.order) if request.wants(tensor.name))
+            return InferResponse(errand.door.name, outputs, VERSION, errand.id).encode(request.wants_binary)
+
+        await self._send(writer, build, headers, whole.origin)
+
+
+class GenerateReply(_Reply):
+    """One JSON object with Triton's keys and ours: `audio` is base64."""
+
+    async def _deliver(self, writer: Writer, headers: Headers) -> None:
+        errand = self._errand
+        whole = await self._whole()
+
+        def build() -> Body:
+            body: dict[str, Any] = {
+                **errand.named(),
+                "text_output": errand.order.text,
+                "audio": base64.b64encode(whole.encoded(errand.order)).decode("ascii"),
+                "format": errand.order.format,
+                "sample_rate": whole.carried_rate_hz(errand.order),
+                "words": words_json(tuple(whole.words)),
+                "words_exact": all(word.exact for word in whole.words),
+            }
+            return Body(json.dumps(body, separators=(",", ":")).encode("ascii"))
+
+        await self._send(writer, build, headers, whole.origin)
+
+
+class StreamReply(_Reply):
+    """Server-Sent Events while the speech is made; the headers wait for the first sound."""
+
+    async def _deliver(self, writer: Writer, headers: Headers) -> None:
+        errand = self._errand
+        rate_hz = 0
+        async with ahead(errand.pieces()) as found:
+            async for piece in found:
+                if not writer.started:
+                    await writer.start(self._told(piece.origin))
+                rate_hz = piece.rate_hz
+                await writer.write(self._event(piece))
+        await writer.write(encode_event(StreamEvent(b"", rate_hz, (), final=True), **errand.named(), text_output=""))
+        await writer.end()
+
+    async def _break_off(self, writer: Writer, error: VivavoceError) -> None:
+        with suppress(ClientGone):
+            await writer.write(encode_error(error.message))
+            await writer.end()
+
+    def _told(self, origin: Origin | None) -> dict[str, str]:
+        told = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store"}
+        return {**self._errand.door.headers(origin), **told, "X-Accel-Buffering": "no"}
+
+    def _event(self, piece: Piece) -> bytes:
+        errand = self._errand
+        text = errand.order.text
+        heard = " ".join(text[word.start : word.end] for word in piece.words)
+        event = StreamEvent(to_pcm16(piece.samples), piece.rate_hz, piece.words)
+        return encode_event(event, **errand.named(), text_output=heard)
