@@ -10,7 +10,7 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-import vivavoce.speech.utterance as utterance_module
+import vivavoce.speech.arriving as arriving
 from vivavoce.errors import EmptyInput
 from vivavoce.speech import Audio, Finished, SegmentEnd, SegmentStart, Timeline, Utterance, Word, speak_utterance
 
@@ -172,7 +172,7 @@ async def test_a_pause_behind_what_only_looks_like_an_end_waits(predictor, said:
 
 @pytest.mark.parametrize("failing", [False, True])
 async def test_a_text_that_ends_while_its_listener_leaves_leaves_no_trace(monkeypatch, failing: bool) -> None:
-    monkeypatch.setattr(utterance_module, "_WRITER_PAUSE_MS", 0.0)
+    monkeypatch.setattr(arriving, "_WRITER_PAUSE_MS", 0.0)
     complaints: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
     gate = asyncio.Event()
@@ -183,8 +183,8 @@ async def test_a_text_that_ends_while_its_listener_leaves_leaves_no_trace(monkey
         if failing:
             raise ConnectionError("the writer is gone")
 
-    pieces = utterance_module._pieces(ending())
-    while await anext(pieces) is not None:
+    pieces = arriving._pieces(ending())
+    while isinstance(await anext(pieces), str):
         pass
     gate.set()
     for _ in range(5):

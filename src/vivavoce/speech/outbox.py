@@ -1,4 +1,4 @@
-"""What is made and not yet taken, bounded in milliseconds of sound."""
+"""What is made and not yet taken, measured in milliseconds of sound."""
 
 from __future__ import annotations
 
@@ -11,24 +11,36 @@ __all__ = ["Outbox"]
 
 
 class Outbox:
-    """A queue of events from one writer to one reader; the writer waits once `limit_ms` of sound lies in it."""
+    """A queue of events from one writer to one reader.
+
+    It takes whatever is put, so that nobody holds a slot for a slow reader; before more is begun the writer waits for
+    `room`, which there is while less than `limit_ms` of sound lies in it.
+    """
 
     def __init__(self, rate_hz: int, limit_ms: float) -> None:
         self._events: deque[Event] = deque()
+        self._rate_hz = rate_hz
+        self._limit_ms = limit_ms
         self._frames = 0
-        self._limit_frames = int(rate_hz * limit_ms / 1000)
         self._closed = False
         self._filled = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
+        self._taken = asyncio.Event()
 
-    async def put(self, event: Event) -> None:
-        """Add an event, once there is room for its sound."""
-        await self._room.wait()
+    @property
+    def held_ms(self) -> float:
+        """How much sound lies in it."""
+        return self._frames * 1000 / self._rate_hz
+
+    async def room(self) -> None:
+        """Return once there is room for more."""
+        while self.held_ms >= self._limit_ms:
+            self._taken.clear()
+            await self._taken.wait()
+
+    def put(self, event: Event) -> None:
+        """Add an event."""
         self._events.append(event)
         self._frames += _frames(event)
-        if self._frames >= self._limit_frames:
-            self._room.clear()
         self._filled.set()
 
     def close(self) -> None:
@@ -43,8 +55,7 @@ class Outbox:
             return None
         event = self._events.popleft()
         self._frames -= _frames(event)
-        if self._frames < self._limit_frames:
-            self._room.set()
+        self._taken.set()
         if not self._events and not self._closed:
             self._filled.clear()
         return event

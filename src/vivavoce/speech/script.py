@@ -67,7 +67,8 @@ def _say(spoken: Spoken, run: list[Part], utterance: Utterance, resolve: Resolve
     voice, language = _cast(first, utterance, resolve)
     ipa = tuple(Ipa(part.out_start - start, part.out_end - start, part.ipa) for part in run if part.ipa)
     speed = min(max(utterance.speed * first.rate, MIN_SPEED), MAX_SPEED)
-    yield Say(Job(Phrase(text, language, ipa), voice, speed), start)
+    instruct = utterance.instruct if voice == utterance.voice else ""
+    yield Say(Job(Phrase(text, language, ipa), voice, speed, instruct), start)
 
 
 def _cast(part: Part, utterance: Utterance, resolve: Resolve | None) -> tuple[str, str]:

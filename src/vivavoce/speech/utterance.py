@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing, suppress
 
+import numpy as np
+
 from ..clock import Clock, MonotonicClock
-from ..errors import EmptyInput
+from ..engines.base import Origin, Samples
+from ..errors import EmptyInput, PredictorFailed
 from ..predictors.base import Predictor
-from ..text import Normalizer, Segment, Splitter
-from .events import Audio, Event, Finished, SegmentEnd, SegmentStart, Timeline, Utterance
+from ..text import Normalizer, Segment
+from .arriving import Text, segments_of
+from .events import Audio, Event, Finished, SegmentEnd, SegmentStart, Timeline, Utterance, Word
+from .listener import Listener
 from .mixer import Mixer
 from .outbox import Outbox
 from .pauses import Pauses
 from .script import Resolve, Rest, Say, beats
+from .take import Take
 from .words import WordTracker
 
 __all__ = ["speak_utterance"]
 
 LEAD_MS = 10_000.0
-_PIECE_CHARACTERS = 2_000
-# Longer than a language model takes for a word, shorter than a listener notices.
-_WRITER_PAUSE_MS = 200.0
+# When a stream whose door says nothing wants its first sound.
+_FIRST_AUDIO_MS = 150.0
+# Softer than this (-60 dBFS) nothing is heard.
+_AUDIBLE = 1e-3
 
 
 async def speak_utterance(
-    text: str | AsyncIterable[str],
+    text: Text,
     utterance: Utterance,
     predictor: Predictor,
     *,
@@ -35,21 +42,30 @@ async def speak_utterance(
     resolve: Resolve | None = None,
     pauses: Pauses | None = None,
     lead_ms: float = LEAD_MS,
+    listener: Listener | None = None,
 ) -> AsyncGenerator[Event]:
-    """Speak a text, whole or while it is still arriving.
+    """Speak a text, whole or while it is still arriving; a piece that is None means: speak now what is held back.
 
-    Yields, for each segment in order, SegmentStart, Audio as it is made, and SegmentEnd; at last Finished. At most
-    `lead_ms` of sound is made ahead of the reader. Closing the generator (`aclose`) cancels the work within one engine
-    step. `timeline` is filled while it runs and stays readable after any end. `resolve` casts the voices and languages
-    that markup asks for. Raises EmptyInput where there is nothing to say, and whatever the predictor raises.
+    Yields, for each segment in order, SegmentStart, Audio as it is made, and SegmentEnd; at last Finished.
+
+    With a `listener`, no job starts while `lead_ms` of sound or more is made and not yet heard. Sound counts as handed
+    over (`listener.sent`, called here) the moment it is yielded; the door only tells what was `played`. Without one, no
+    job starts while `lead_ms` lies unread, and jobs are as urgent as for somebody who plays what was made.
+
+    Closing the generator (`aclose`) cancels the work within one engine step. `timeline` is filled while it runs and
+    stays readable after any end. `resolve` casts the voices and languages that markup asks for. Raises EmptyInput where
+    there is nothing to say, PredictorFailed where no sound came of it, and whatever the predictor raises.
     """
     clock = clock or MonotonicClock()
     timeline = timeline or Timeline(clock.now_ms())
     outbox = Outbox(utterance.rate_hz, lead_ms)
-    speaker = _Speaker(utterance, predictor, clock, timeline, resolve, pauses or Pauses(), outbox)
+    pace = _Pace(outbox, listener, lead_ms, clock, timeline)
+    speaker = _Speaker(utterance, predictor, clock, timeline, resolve, pauses or Pauses(), outbox, pace)
     work = asyncio.create_task(speaker.run(text))
     try:
         while (event := await outbox.get()) is not None:
+            if isinstance(event, Audio):
+                pace.taken(event.samples.size * 1000 / utterance.rate_hz)
             yield event
         await work
         timeline.ended_ms = clock.now_ms()
@@ -60,6 +76,41 @@ async def speak_utterance(
         work.cancel()
         with suppress(asyncio.CancelledError, Exception):
             await work
+
+
+class _Pace:
+    """How far speech is made ahead, and how urgent more of it is.
+
+    With a listener, what it still has to hear decides; without one, what its reader has not taken, and playback of what
+    was made stands for the listener.
+    """
+
+    def __init__(
+        self, outbox: Outbox, listener: Listener | None, lead_ms: float, clock: Clock, timeline: Timeline
+    ) -> None:
+        self._outbox = outbox
+        self._lead_ms = lead_ms
+        self._timeline = timeline
+        self._is_heard = listener is not None
+        self.listener = listener or Listener(clock, due_ms=timeline.received_ms + _FIRST_AUDIO_MS)
+
+    async def room(self) -> None:
+        """Return once more may be made."""
+        if self._is_heard:
+            await self.listener.until_ahead_below(self._lead_ms, lambda: self._outbox.held_ms)
+        else:
+            await self._outbox.room()
+
+    def made(self, audio_ms: float) -> None:
+        """Note sound that was put into the outbox."""
+        if not self._is_heard:
+            self.listener.sent(audio_ms)
+
+    def taken(self, audio_ms: float) -> None:
+        """Note sound that leaves the outbox."""
+        if self._is_heard:
+            self.listener.sent(audio_ms)
+            self._timeline.underruns = self.listener.underruns
 
 
 class _Speaker:
@@ -74,6 +125,7 @@ class _Speaker:
         resolve: Resolve | None,
         pauses: Pauses,
         outbox: Outbox,
+        pace: _Pace,
     ) -> None:
         self._utterance = utterance
         self._predictor = predictor
@@ -82,17 +134,29 @@ class _Speaker:
         self._resolve = resolve
         self._pauses = pauses
         self._outbox = outbox
+        self._pace = pace
         self._mixer = Mixer(utterance.rate_hz)
         self._normalizer = Normalizer(utterance.language, utterance.lexicon, name_emoji=utterance.name_emoji)
         self._owed_rest_ms = 0.0
+        self._jobs = 0
+        self._spoke = False
+        self._is_silent = True
+        self._waited_ms = 0.0
+        self._origin: Origin | None = None
 
-    async def run(self, text: str | AsyncIterable[str]) -> None:
+    async def run(self, text: Text) -> None:
         """Speak all of it; the outbox is closed whatever happens."""
         try:
-            async with aclosing(_segments(text, self._utterance.language)) as segments:
+            async with aclosing(segments_of(text, self._utterance)) as segments:
+                asked_ms = self._clock.now_ms()
                 async for segment in segments:
+                    self._pace.listener.text_came(asked_ms)
                     await self._segment(segment)
-            await self._put(Audio(self._mixer.finish()))
+                    await asyncio.sleep(0)  # phrases from memory come without a pause; the reader gets its turn here
+                    asked_ms = self._clock.now_ms()
+            await self._put(self._mixer.finish())
+            if self._jobs and not self._spoke:
+                raise PredictorFailed("The predictor gave no sound.")
             if not self._timeline.audio_ms:
                 raise EmptyInput("There is nothing to say in the text.", param="input")
         finally:
@@ -103,88 +167,80 @@ class _Speaker:
         script = list(beats(spoken, self._utterance, self._resolve))
         if not script:
             return
-        index = len(self._timeline.segments)
-        if self._timeline.first_segment_ms is None:
-            self._timeline.first_segment_ms = self._clock.now_ms()
-        await self._outbox.put(SegmentStart(index, segment, spoken))
-        before_ms, made_ms = self._mixer.position_ms, self._timeline.synthesis_ms
+        timeline = self._timeline
+        index = len(timeline.segments)
+        if timeline.first_segment_ms is None:
+            timeline.first_segment_ms = self._clock.now_ms()
+        await self._pace.room()
+        self._outbox.put(SegmentStart(index, segment, spoken))
+        before_ms, made_ms = self._mixer.position_ms, timeline.synthesis_ms
+        self._waited_ms, self._origin = 0.0, None
         tracker = WordTracker(segment.text, spoken, segment.start)
         for beat in script:
+            await self._pace.room()
             if isinstance(beat, Rest):
                 await self._rest(beat)
             else:
                 await self._say(beat, tracker)
         self._owed_rest_ms = max(self._owed_rest_ms, self._pauses.after(segment) / self._utterance.speed)
-        end = SegmentEnd(index, self._mixer.position_ms - before_ms, self._timeline.synthesis_ms - made_ms)
-        self._timeline.segments.append(end)
-        await self._outbox.put(end)
+        end = SegmentEnd(
+            index,
+            self._mixer.position_ms - before_ms,
+            timeline.synthesis_ms - made_ms,
+            self._waited_ms,
+            self._origin,
+        )
+        timeline.segments.append(end)
+        self._outbox.put(end)
 
     async def _rest(self, beat: Rest) -> None:
         self._owed_rest_ms = max(0.0, self._owed_rest_ms - beat.duration_ms)
-        await self._put(Audio(self._mixer.rest(beat.duration_ms)))
+        await self._put(self._mixer.rest(beat.duration_ms))
 
     async def _say(self, beat: Say, tracker: WordTracker) -> None:
         if self._timeline.audio_ms:
-            await self._put(Audio(self._mixer.rest(self._owed_rest_ms)))
+            await self._put(self._mixer.rest(self._owed_rest_ms))
         self._owed_rest_ms = 0.0
-        self._mixer.begin(self._predictor.rate_hz(beat.job.voice))
-        async with aclosing(self._predictor.synthesize(beat.job)) as chunks:
-            since_ms = self._clock.now_ms()
-            async for chunk in chunks:
-                self._timeline.synthesis_ms += self._clock.now_ms() - since_ms
-                samples = self._mixer.feed(chunk.samples)
-                words = tuple(tracker.feed(chunk.words, beat.out_start, self._mixer.origin_ms))
-                await self._put(Audio(samples, words))
-                since_ms = self._clock.now_ms()
-            self._timeline.synthesis_ms += self._clock.now_ms() - since_ms
-        await self._put(Audio(self._mixer.end(), tuple(tracker.flush())))
+        self._jobs += 1
+        job = beat.job
+        take = Take(self._mixer, self._clock, self._pace.listener, lambda: self._predictor.rate_hz(job.voice))
+        try:
+            async with aclosing(self._predictor.synthesize(job, take.ticket)) as chunks:
+                async for chunk in chunks:
+                    if self._timeline.slot_ms is None:
+                        self._timeline.slot_ms = take.slot_ms
+                    samples = take.feed(chunk)
+                    await self._put(samples, tracker.feed(chunk.words, beat.out_start, take.origin_ms))
+            await self._put(take.end(), tracker.flush())
+        finally:
+            self._note(take)
 
-    async def _put(self, audio: Audio) -> None:
-        if not len(audio.samples) and not audio.words:
+    def _note(self, take: Take) -> None:
+        self._timeline.synthesis_ms += take.synthesis_ms
+        self._timeline.retries += take.retries
+        self._waited_ms += take.ticket.waited_ms
+        self._origin = take.origin or self._origin
+        self._spoke = self._spoke or take.sounded
+
+    async def _put(self, samples: Samples, words: Iterable[Word] = ()) -> None:
+        audio = Audio(samples, tuple(words))
+        if not samples.size and not audio.words:
             return
-        self._timeline.audio_ms += len(audio.samples) * 1000 / self._utterance.rate_hz
-        first = self._timeline.first_audio_ms is None and len(audio.samples) > 0
-        if first:
+        audio_ms = samples.size * 1000 / self._utterance.rate_hz
+        self._measure_silence(samples)
+        self._timeline.audio_ms += audio_ms
+        is_first = self._timeline.first_audio_ms is None and samples.size > 0
+        if is_first:
             self._timeline.first_audio_ms = self._clock.now_ms()
-        await self._outbox.put(audio)
-        if first:
+        self._outbox.put(audio)
+        self._pace.made(audio_ms)
+        if is_first:
             await asyncio.sleep(0)  # the listener's first sound leaves before the engine's next step takes the core
 
-
-async def _segments(text: str | AsyncIterable[str], language: str) -> AsyncGenerator[Segment]:
-    """Segments as soon as each is certain, or as soon as the writer pauses behind what looks like an end."""
-    splitter = Splitter(language)
-    if isinstance(text, str):
-        for start in range(0, len(text), _PIECE_CHARACTERS):
-            for segment in splitter.feed(text[start : start + _PIECE_CHARACTERS]):
-                yield segment
-    else:
-        async with aclosing(_pieces(text)) as pieces:
-            async for piece in pieces:
-                for segment in splitter.pause() if piece is None else splitter.feed(piece):
-                    yield segment
-    for segment in splitter.flush():
-        yield segment
-
-
-async def _pieces(text: AsyncIterable[str]) -> AsyncGenerator[str | None]:
-    """The pieces of a text that is still arriving, and None once in every pause of its writer."""
-    source = aiter(text)
-    try:
-        while True:
-            coming = asyncio.ensure_future(anext(source))
-            try:
-                done, _ = await asyncio.wait({coming}, timeout=_WRITER_PAUSE_MS / 1000)
-                if not done:
-                    yield None
-                yield await coming
-            except StopAsyncIteration:
-                return
-            finally:
-                coming.cancel()
-                await asyncio.wait({coming})
-                if not coming.cancelled():
-                    coming.exception()  # however it ended, nobody else will ask
-    finally:
-        if isinstance(source, AsyncGenerator):
-            await source.aclose()
+    def _measure_silence(self, samples: Samples) -> None:
+        """How long the sound that leaves is silent before the first thing to be heard."""
+        if self._is_silent and samples.size:
+            audible = np.abs(samples) > _AUDIBLE
+            self._is_silent = not audible.any()
+            silent_frames = samples.size if self._is_silent else int(audible.argmax())
+            self._timeline.leading_silence_ms += silent_frames * 1000 / self._utterance.rate_hz
