@@ -59,13 +59,27 @@ class _Errand:
         return {**told, "id": self.id} if self.id else told
 
     async def pieces(self) -> AsyncGenerator[Piece]:
-        """The sound; the slot is free when the last of it is made."""
+        """The sound; when the last of it is made the slot is free and the inference counted."""
+        is_made = False
         try:
             async with aclosing(pieces(self.services, self.order, self.cast, self.timeline)) as found:
                 async for piece in found:
                     yield piece
+            is_made = True
         finally:
             self.seat.release()
+            self._count(is_made)
+
+    def _count(self, is_made: bool) -> None:
+        tally = self.door.tally
+        took_ms = self.services.clock.now_ms() - self.timeline.received_ms
+        tally.last_unix_ms = int(time.time() * 1000)
+        if is_made:
+            tally.succeeded += 1
+            tally.succeeded_ms += took_ms
+        else:
+            tally.failed += 1
+            tally.failed_ms += took_ms
 
 
 class _Reply(Response):
@@ -102,7 +116,9 @@ class _Reply(Response):
             await self._break_off(writer, known)
         finally:
             errand.seat.release()
-            self._count(outcome, code)
+            if errand.timeline.ended_ms is None:
+                errand.timeline.ended_ms = errand.services.clock.now_ms()
+            errand.services.metrics.ended(DOOR, outcome, errand.timeline, code)
 
     async def _deliver(self, writer: Writer, headers: Headers) -> None:
         raise NotImplementedError
@@ -129,22 +145,6 @@ class _Reply(Response):
         await writer.start({"Cache-Control": "no-store", **told}, length_bytes=len(content))
         await writer.write_all(content)
         await writer.end()
-
-    def _count(self, outcome: str, code: str) -> None:
-        errand = self._errand
-        timeline, tally = errand.timeline, errand.door.tally
-        now_ms = errand.services.clock.now_ms()
-        if timeline.ended_ms is None:
-            timeline.ended_ms = now_ms
-        took_ms = now_ms - timeline.received_ms
-        tally.last_unix_ms = int(time.time() * 1000)
-        if outcome == "ok":
-            tally.succeeded += 1
-            tally.succeeded_ms += took_ms
-        else:
-            tally.failed += 1
-            tally.failed_ms += took_ms
-        errand.services.metrics.ended(DOOR, outcome, timeline, code)
 
 
 class InferReply(_Reply):
