@@ -160,7 +160,8 @@ class Metrics:
         self._sources = _Sources()
         self.registry.register(self._sources)
         self._spoken_now: dict[int, Timeline] = {}
-        self._listeners: list[Callable[[Ending], None]] = []
+        self._hear_end: list[Callable[[Ending], None]] = []
+        self._hear_start: list[Callable[[str, Timeline], None]] = []
 
     def running(self) -> int:
         """How much is under way: utterances spoken or waiting, and phrases being made."""
@@ -205,9 +206,11 @@ class Metrics:
             predictors=tuple(sources.predictors()),
         )
 
-    def listen(self, listener: Callable[[Ending], None]) -> None:
-        """Call `listener` once for every utterance that ends."""
-        self._listeners.append(listener)
+    def listen(self, ended: Callable[[Ending], None], started: Callable[[str, Timeline], None] | None = None) -> None:
+        """Call `ended` once for every utterance that ends, and `started` for every one that was admitted."""
+        self._hear_end.append(ended)
+        if started is not None:
+            self._hear_start.append(started)
 
     def started(self, door: str, timeline: Timeline) -> None:
         """Note that an utterance was admitted: until `ended` is told the same timeline it is being spoken."""
@@ -215,6 +218,8 @@ class Metrics:
         self.active.labels(door).inc()
         if timeline.admitted_ms is not None:
             self.wait.labels(door).observe((timeline.admitted_ms - timeline.received_ms) / 1000)
+        for hear in self._hear_start:
+            hear(door, timeline)
 
     def ended(self, door: str, outcome: str, timeline: Timeline | None, code: str = "", reason: str = "") -> None:
         """Count an utterance, once, at its end; `code` is that of the error it ended in, `reason` a refusal's."""
@@ -227,8 +232,8 @@ class Metrics:
             if self._spoken_now.pop(id(timeline), None) is not None:
                 self.active.labels(door).dec()
             self._times(door, timeline)
-        for listener in self._listeners:
-            listener(Ending(door, outcome, timeline, code, reason))
+        for hear in self._hear_end:
+            hear(Ending(door, outcome, timeline, code, reason))
 
     def cancelled(self, seconds: float) -> None:
         """Note how long a cancelled utterance, or one whose client left, held what it held."""
