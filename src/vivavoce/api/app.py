@@ -14,7 +14,8 @@ from ..clock import Clock
 from ..config import Settings
 from ..engines.casting import Casting
 from ..predictors.base import Predictor
-from . import explain, health, languages, models, speech, stats, v2, voices
+from ..traces import TraceContext
+from . import explain, health, languages, models, speech, stats, synthesize_ws, v2, voices
 from .admin import admin_port_of
 from .auth import KeyCheck
 from .edge import Edge
@@ -53,7 +54,7 @@ def create_app(
     )
     app.state.services = services
     app.state.v2 = V2Door(services, draining=lambda: services.turns.draining)
-    for part in (speech, voices, languages, models, explain, health, v2):
+    for part in (speech, synthesize_ws, voices, languages, models, explain, health, v2):
         app.include_router(part.router)
     if admin_port_of(settings) is None:
         app.include_router(stats.router)
@@ -70,6 +71,8 @@ def create_app(
             allow_headers=["*"],
             expose_headers=_EXPOSED,
         )
+    if services.traces is not None:
+        app.add_middleware(TraceContext)
     app.add_middleware(Edge)
     return app
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fastapi import Request
 
@@ -21,10 +22,14 @@ from ..predictors.base import Predictor
 from ..predictors.cached import CachedPredictor
 from ..predictors.embedded import EmbeddedPredictor
 from ..speech import Audio, Utterance, speak_utterance
+from ..speech.admission import Admission
+from ..speech.resume import ResumeTokens
 from ..stats import Stats
 from ..text import Lexicon
+from ..traces import TracedPredictor, Traces, traces_to
 from .counted import CountedPredictor
 from .turns import Turns
+from .ws_connections import Connections
 
 __all__ = ["Services", "build_services", "services_of"]
 
@@ -42,6 +47,8 @@ class Services:
     catalog: Casting
     predictor: Predictor
     turns: Turns
+    admission: Admission
+    resume_tokens: ResumeTokens
     metrics: Metrics
     stats: Stats
     clock: Clock
@@ -49,6 +56,9 @@ class Services:
     on_ready: Callable[[], None] | None = None
     release: Callable[[], None] | None = None
     """Lets go of the threads of a predictor that was made here."""
+    connections: Connections = field(default_factory=Connections)
+    """The WebSockets that are open."""
+    traces: Traces | None = None
     spoken: bool = False
     """Whether this server has ever spoken."""
     fault: VivavoceError | None = None
@@ -103,11 +113,14 @@ class Services:
 
     async def say_goodbye(self) -> None:
         """Tell the clients that are still here where to go on, and close their connections."""
+        await self.connections.going_away()
 
     def close(self) -> None:
         """Let go of what was made for this server; blocks until running engine steps are done."""
         if self.release is not None:
             self.release()
+        if self.traces is not None:
+            self.traces.close()
 
     async def become_ready(self) -> None:
         """Warm up until it works: a voice that is missing may be pulled while the server runs."""
@@ -153,29 +166,49 @@ def build_services(
         catalog, predictor = engines, (embedded := EmbeddedPredictor(engines, threads=settings.slots))
         release = embedded.close
     catalog = catalog or default_catalog()
+    clock = clock or MonotonicClock()
+    traces = traces_to(settings.otlp_endpoint, clock) if settings.otlp_endpoint else None
+    if traces is not None:
+        predictor = TracedPredictor(predictor, traces)
     counted = CountedPredictor(predictor)
     cached = CachedPredictor(counted, settings.cache_mb) if settings.cache_mb else None
     turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)
     metrics = Metrics()
-    clock = clock or MonotonicClock()
+    if traces is not None:
+        metrics.listen(traces.ended, traces.started)
+    admission = Admission(
+        clock,
+        streams=predictor.streams,
+        queue_limit=settings.queue_limit,
+        queue_timeout_s=settings.queue_timeout_s,
+        enabled=settings.admission_enabled,
+        capacity=settings.warm_capacity,
+    )
+    secret = settings.token_secret.get_secret_value().encode() if settings.token_secret else secrets.token_bytes(32)
+    connections = Connections()
     metrics.watch(
         slots=lambda: counted.slots,
         busy=lambda: counted.busy,
         waiting=lambda: turns.waiting,
         capacity=lambda: {FLOOR: float(turns.limit)},
         cache=cached,
+        connections=lambda: connections.count,
     )
     return Services(
         settings=settings,
         catalog=catalog,
         predictor=cached or counted,
         turns=turns,
+        admission=admission,
+        resume_tokens=ResumeTokens(secret, settings.resume_ttl_s),
+        connections=connections,
         metrics=metrics,
         stats=Stats(metrics, clock),
         clock=clock,
         lexicon=_lexicon(settings),
         on_ready=on_ready,
         release=release,
+        traces=traces,
     )
 
 
