@@ -25,6 +25,7 @@ from .app import create_app
 from .connection import Connection
 from .drain import Drain
 from .services import Services
+from .ws_wire import WebSocketWire
 
 __all__ = ["serve", "uvicorn_config"]
 
@@ -63,6 +64,7 @@ def uvicorn_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         app,
         loop="auto",
         http=Connection,
+        ws=WebSocketWire,
         log_config=None,
         access_log=False,
         server_header=False,

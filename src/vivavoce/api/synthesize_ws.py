@@ -1,0 +1,41 @@
+"""WS /ws/synthesize: speech while its text is still arriving (docs/protocol.md)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter
+from starlette.websockets import WebSocket
+
+from ..speech import replies
+from ..speech.admission import Caller
+from ..speech.protocol import SUBPROTOCOL
+from .services import Services
+from .ws_connections import RETRY_AFTER_MS
+from .ws_session import Session
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+
+@router.websocket("/ws/synthesize")
+async def synthesize(websocket: WebSocket) -> None:
+    """Speak whatever this client asks for, until it leaves."""
+    services: Services = websocket.app.state.services
+    offered = websocket.scope.get("subprotocols", [])
+    await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
+    connections = services.connections
+    if connections.leaving or services.admission.draining:
+        await websocket.send_text(replies.going_away(RETRY_AFTER_MS, ()))
+        await websocket.close(1012, "the server is restarting")
+    elif connections.full:
+        await websocket.close(1013, "too many connections")
+    else:
+        caller: Caller = websocket.scope.get("state", {}).get("caller", Caller())
+        try:
+            await Session(websocket, services, caller).run()
+        except asyncio.CancelledError:
+            # The time to finish is over; the server has taken its leave of whoever was here.
+            if not services.admission.draining:
+                raise
