@@ -84,7 +84,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        services.turns.draining = True
+        services.refuse_new_work()
         services.stats.close()
         for task in tasks:
             task.cancel()

@@ -15,14 +15,14 @@ _FAREWELL_S = 2.0
 
 
 class Drain:
-    """Waits for what runs to finish, then tells whoever is left where to go on.
+    """Waits for what runs to finish, while clients that nobody speaks to any more are told where to go on.
 
-    `running` counts what has not finished, `farewell` tells those that are left and closes their connections, `hurry`
-    says that nobody wants to wait any longer.
+    `running` counts what has not finished. `farewell(grace_s)` tells every client, closes its connection once it is not
+    spoken to any more or the grace is over, and returns when all are gone. `hurry` says that nobody wants to wait.
     """
 
     def __init__(
-        self, running: Callable[[], int], farewell: Callable[[], Awaitable[None]], hurry: Callable[[], bool]
+        self, running: Callable[[], int], farewell: Callable[[float], Awaitable[None]], hurry: Callable[[], bool]
     ) -> None:
         self._running = running
         self._farewell = farewell
@@ -32,21 +32,22 @@ class Drain:
         """Bring the server to rest within `grace_s` and a short farewell; returns how many seconds were left over."""
         now_s = asyncio.get_running_loop().time
         end_s = now_s() + grace_s
-        if self._running():
-            logger.info("draining", extra={"running": self._running(), "grace_s": grace_s})
-        while self._running() and now_s() < end_s and not self._hurry():  # noqa: ASYNC110 - counts have no event
-            await asyncio.sleep(min(_LOOK_S, max(0.0, end_s - now_s())))
-        left_s = max(0.0, end_s - now_s())
-        if not self._hurry():
-            await self._say_goodbye()
-        logger.info("drained", extra={"cut_off": self._running()})
-        return left_s
-
-    async def _say_goodbye(self) -> None:
+        logger.info("draining", extra={"running": self._running(), "grace_s": grace_s})
+        leaving = asyncio.create_task(self._say_goodbye(grace_s))
         try:
-            async with asyncio.timeout(_FAREWELL_S):
-                await self._farewell()
-        except TimeoutError:
-            logger.warning("not every client took its farewell in time")
+            while not self._hurry():
+                over = not self._running() or now_s() >= end_s
+                if over and (leaving.done() or now_s() >= end_s + _FAREWELL_S):
+                    break
+                await asyncio.sleep(_LOOK_S)
+        finally:
+            leaving.cancel()
+            await asyncio.wait([leaving])
+        logger.info("drained", extra={"cut_off": self._running()})
+        return max(0.0, end_s - now_s())
+
+    async def _say_goodbye(self, grace_s: float) -> None:
+        try:
+            await self._farewell(grace_s)
         except Exception:
             logger.exception("the farewell failed")

@@ -109,14 +109,14 @@ class _DrainingServer(uvicorn.Server):
         """Serve until told to stop, then come to rest."""
         await super().main_loop()
         services = self._services
-        services.turns.draining = True
+        services.refuse_new_work()
         drain = Drain(services.metrics.running, services.say_goodbye, lambda: self.force_exit)
         left_s = await drain.run(services.settings.grace_s)
         self.config.timeout_graceful_shutdown = int(left_s)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close both ports; requests that are no utterances get what is left of the grace."""
-        self._services.turns.draining = True
+        self._services.refuse_new_work()
         self._services.stats.close()
         await super().shutdown(sockets=sockets)
         if self._admin is not None:

@@ -111,9 +111,14 @@ class Services:
         if self.on_ready is not None:
             self.on_ready()
 
-    async def say_goodbye(self) -> None:
-        """Tell the clients that are still here where to go on, and close their connections."""
-        await self.connections.going_away()
+    def refuse_new_work(self) -> None:
+        """From now on the server drains: not ready, and whoever comes is told to try again elsewhere."""
+        self.turns.draining = True
+        self.admission.draining = True
+
+    async def say_goodbye(self, grace_s: float) -> None:
+        """Tell WebSocket clients where to go on: at once, or once what is spoken to them is over, `grace_s` at most."""
+        await self.connections.going_away(grace_s)
 
     def close(self) -> None:
         """Let go of what was made for this server; blocks until running engine steps are done."""
