@@ -1,5 +1,6 @@
-/** The server's HTTP door, for a page. No DOM. */
+/** The server's HTTP doors, for a page. No DOM. */
 
+import { ApiError, unreachable } from "./errors.js";
 import { bytesOf, SampleReader } from "./pcm.js";
 import { eventsOf } from "./sse.js";
 
@@ -7,26 +8,9 @@ import { eventsOf } from "./sse.js";
 export const STREAM_RATE_HZ = 24_000;
 
 /**
- * @typedef {{input: string, voice?: string, language?: string, speed?: number}} SpeechRequest
+ * @typedef {{input: string, voice?: string, language?: string, speed?: number, instructions?: string}} SpeechRequest
  * @typedef {{samples: Int16Array, words: import("./words.js").Word[]}} SpeechPiece
  */
-
-/** What went wrong, in the server's words; `status` is 0 where there was no answer at all. */
-export class ApiError extends Error {
-  constructor(message, { status = 0, code = "", param = null, retryAfterS = null } = {}) {
-    super(message);
-    this.name = "ApiError";
-    Object.assign(this, { status, code, param, retryAfterS });
-  }
-
-  /** @param {unknown} body OpenAI's envelope, or anything else. */
-  static from(body, status = 0, retryAfterS = null) {
-    const error = body?.error ?? {};
-    const message = typeof error === "string" ? error : error.message;
-    const fallback = status ? `The server answered ${status}.` : "Speech broke off.";
-    return new ApiError(message || fallback, { status, code: error.code ?? "", param: error.param, retryAfterS });
-  }
-}
 
 export class Api {
   /** @param {string | URL} baseUrl where the doors are, with a slash at the end. */
@@ -39,6 +23,28 @@ export class Api {
   /** @returns {Promise<object>} the answer of GET /v1/audio/voices, with the voices that are not installed. */
   async voices() {
     return (await this.#fetch("v1/audio/voices?all=true")).json();
+  }
+
+  /** @returns {Promise<object | null>} every language and the vocabulary of voice design; null from a server without. */
+  async languages() {
+    return this.#fetch("v1/languages").then((response) => response.json(), nullWhereMissing);
+  }
+
+  /** @returns {Promise<object>} the design as the server reads it, and the voice that comes nearest where it has none. */
+  async design(instruct, language, signal) {
+    return (await this.#post("v1/voices/design", { instruct, language }, signal)).json();
+  }
+
+  /** @returns {Promise<string>} a token for one connection; "" from a server that mints none. */
+  async token() {
+    const answer = await this.#post("v1/tokens", {}).then((response) => response.json(), nullWhereMissing);
+    return answer?.token ?? "";
+  }
+
+  /** @returns {Promise<AsyncGenerator<object>>} the server's numbers, about once a second. */
+  async stats(signal) {
+    const response = await this.#fetch("stats/stream", { headers: { Accept: "text/event-stream" }, signal });
+    return numbersOf(response.body);
   }
 
   /** @returns {Promise<object>} segments, the words spoken for them and the rule behind each. */
@@ -89,7 +95,16 @@ export class Api {
 /** An abort stays what it is; every other failure of the network becomes an ApiError. */
 function rethrow(error) {
   if (error.name === "AbortError") throw error;
-  throw new ApiError("The connection to the server failed.", { code: "connection_failed" });
+  throw unreachable();
+}
+
+function nullWhereMissing(error) {
+  if (error.status !== 404 && error.status !== 405) throw error;
+  return null;
+}
+
+async function* numbersOf(body) {
+  for await (const data of eventsOf(body)) yield JSON.parse(data);
 }
 
 async function* piecesOf(body) {
@@ -98,7 +113,7 @@ async function* piecesOf(body) {
   try {
     for (;;) {
       const { done, value } = await events.next().catch(rethrow);
-      if (done) throw new ApiError("The connection broke off before the end of the speech.", { code: "connection_failed" });
+      if (done) throw unreachable("The connection broke off before the end of the speech.");
       if (value === "[DONE]") return;
       const event = JSON.parse(value);
       if (event.type === "speech.audio.done") return;

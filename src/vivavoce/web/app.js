@@ -1,15 +1,21 @@
 /** The page at `/`: it brings the parts together. */
 
 import { Api } from "./api.js";
+import { Choices } from "./choices.js";
+import { Doors } from "./doors.js";
 import { Editor } from "./editor.js";
 import { Explanation } from "./explanation.js";
 import { KeyForm } from "./key-form.js";
+import { LivePanel } from "./live-panel.js";
+import { LiveTyping } from "./live-typing.js";
+import { figuresShown, placeShown, plainWords } from "./messages.js";
 import { Meter } from "./meter.js";
-import { figuresShown, plainWords, speedOf } from "./messages.js";
 import { Player } from "./player.js";
+import { copyFrom, save } from "./saving.js";
 import { snippets } from "./snippets.js";
 import { Speaker } from "./speaker.js";
-import { VoicePicker } from "./voice-picker.js";
+import { Stats } from "./stats.js";
+import { Timeline } from "./timeline.js";
 import { voicesOf } from "./voices.js";
 
 const GREETING =
@@ -22,22 +28,29 @@ const STATES = {
   idle: "Ready when you are.",
   waiting: "Making the first sound…",
   speaking: "Speaking.",
+  resuming: "The connection was lost. Going on from the next word…",
   played: "Finished.",
   stopped: "Stopped.",
   failed: "Not finished.",
   held: "Your browser holds the sound back. Press Speak once more.",
+  typing: "Type: what you write is spoken.",
 };
 
 const at = (id) => document.getElementById(id);
 const api = new Api(new URL(".", document.baseURI));
+const doors = new Doors(api);
 const player = new Player();
-const speaker = new Speaker(api, player);
+const speaker = new Speaker(doors, player);
 const editor = new Editor(at("editor"));
-const picker = new VoicePicker(at("language"), at("voice"), at("voice-hint"));
+editor.text = GREETING;
+const choices = new Choices(at, api);
 const meter = new Meter(at("meter"));
 const keyForm = new KeyForm(at("key-form"), api);
+const stats = new Stats(api);
+const timeline = new Timeline(at("timeline"));
+const typing = new LiveTyping(editor, speaker, beginTyped);
 const explanation = new Explanation(at("explain"), at("explain-body"), editor, (signal) =>
-  api.explain(editor.text, picker.chosen.language, signal),
+  api.explain(editor.text, choices.language.chosen?.tag, signal),
 );
 
 /** Live regions are read out on every write, so the same words are never written twice. */
@@ -45,34 +58,55 @@ function tell(words) {
   if (at("status").textContent !== words) at("status").textContent = words;
 }
 
-function request() {
-  return { input: editor.text, speed: speedOf(at("speed").valueAsNumber), ...picker.chosen };
+function speak(event) {
+  if (!sayable()) return;
+  if (at("live-typing").checked) {
+    typing.speakAll();
+    return;
+  }
+  typing.leave();
+  editor.startSpeaking();
+  begin({ text: editor.text }, event.timeStamp);
 }
 
-function speak(event) {
+/** Tells why there is nothing to say, if there is not. */
+function sayable() {
   at("error").hidden = true;
   if (editor.text.trim() === "") {
     tell("Type something to say first.");
     editor.focus();
-    return;
+    return false;
   }
-  editor.startSpeaking();
-  speaker.speak(request(), event.timeStamp);
+  if (choices.missing) tell(choices.missing);
+  return !choices.missing;
+}
+
+/** Begins to say what is being typed. */
+function beginTyped(typist, text) {
+  if (!sayable()) return;
+  editor.startSpeaking((changed) => typist.holds(changed));
+  begin({ text, stream: true }, performance.now());
+}
+
+function begin(wanted, clickedMs) {
+  speaker.speak({ ...choices.wanted, ...wanted }, clickedMs);
   requestAnimationFrame(animate);
 }
 
 function stop() {
+  typing.leave();
   speaker.stop();
 }
 
 async function download() {
   const format = at("format").value;
   const button = at("download");
+  const { instruct, ...wanted } = choices.wanted;
   at("error").hidden = true;
   button.disabled = true;
   tell("Making the file…");
   try {
-    save(await api.file(request(), format), `speech.${format}`);
+    save(await api.file({ input: editor.text, instructions: instruct, ...wanted }, format), `speech.${format}`);
     tell(`Saved speech.${format}.`);
   } catch (error) {
     tell("No file.");
@@ -80,14 +114,6 @@ async function download() {
   } finally {
     button.disabled = false;
   }
-}
-
-function save(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 /** Tells what went wrong; where a key is missing, asks for it and tries again. */
@@ -99,19 +125,21 @@ function fail(error, again) {
 
 async function withKey(action) {
   at("error").hidden = true;
+  doors.renew();
   await loadVoices();
   if (keyForm.form.hidden) action();
 }
 
 function showState() {
-  tell(STATES[speaker.state]);
-  if (!speaker.active && document.activeElement === at("stop")) at("speak").focus();
-  at("stop").disabled = !speaker.active;
-  for (const [id, shown] of Object.entries(figuresShown(speaker.figures))) at(id).textContent = shown;
-  if (!speaker.active) {
-    editor.clear();
-    meter.rest();
-  }
+  const { state, place, figures, active, story } = speaker;
+  tell(state === "queued" ? placeShown(place) : STATES[state]);
+  if (!active && document.activeElement === at("stop")) at("speak").focus();
+  at("stop").disabled = !active;
+  for (const [id, shown] of Object.entries(figuresShown(figures))) at(id).textContent = shown;
+  timeline.show(story, figures);
+  if (active) return;
+  editor.clear();
+  meter.rest();
 }
 
 let animating = false;
@@ -125,10 +153,9 @@ function animate() {
   const step = (nowMs) => {
     animating = speaker.active;
     if (!animating) return;
-    if (player.context?.state === "running") runningMs = nowMs;
+    if (player.context?.state === "running" || speaker.state === "queued") runningMs = nowMs;
     if (nowMs - runningMs > PATIENCE_MS) tell(STATES.held);
-    const { last, lit } = speaker.word();
-    if (last) editor.light(last.start, last.end, lit);
+    light();
     if (!calm) meter.draw(player.analyser);
     requestAnimationFrame(step);
   };
@@ -136,14 +163,22 @@ function animate() {
   step(runningMs);
 }
 
+function light() {
+  const { last, lit } = speaker.word();
+  const { offset } = typing;
+  if (last && offset !== null) editor.light(last.start + offset, last.end + offset, lit);
+}
+
 async function loadVoices() {
   const health = at("health");
   try {
-    const voices = voicesOf(await api.voices());
-    picker.offer(voices);
+    const [answer, languages] = await Promise.all([api.voices(), api.languages()]);
+    const voices = voicesOf(answer);
+    choices.offer(voices, languages);
     const ready = voices.filter((voice) => voice.ready).length;
     health.dataset.health = ready > 0 ? "well" : "ill";
     health.textContent = ready === 1 ? "1 voice ready" : `${ready} voices ready`;
+    stats.resume();
   } catch (error) {
     health.dataset.health = "ill";
     health.textContent = error.status === 401 ? "Needs a key" : "No connection";
@@ -152,17 +187,8 @@ async function loadVoices() {
 }
 
 function showSnippets() {
-  for (const [id, code] of Object.entries(snippets(api.baseUrl, picker.chosen, api.key !== ""))) at(id).textContent = code;
-}
-
-async function copy(event) {
-  const button = event.currentTarget;
-  const code = at(button.dataset.copy);
-  getSelection().selectAllChildren(code);
-  // Over plain HTTP there is no clipboard; the code is selected, ready for the user's own copy.
-  const copied = await navigator.clipboard?.writeText(code.textContent).then(() => true, () => false);
-  button.textContent = copied ? "Copied" : "Selected";
-  setTimeout(() => (button.textContent = "Copy"), 1500);
+  const codes = snippets(api.baseUrl, choices.wanted, api.key !== "");
+  for (const [id, code] of Object.entries(codes)) at(id).textContent = code;
 }
 
 function shortcut(event) {
@@ -174,34 +200,40 @@ function shortcut(event) {
   }
 }
 
-function showSpeed() {
-  const speed = speedOf(at("speed").valueAsNumber);
-  at("speed-shown").textContent = `${speed}×`;
-  at("speed").setAttribute("aria-valuetext", `${speed} times`);
+function switchTyping() {
+  typing.on = at("live-typing").checked;
+  if (!typing.on) typing.finish();
+  else if (!speaker.active) tell(STATES.typing);
+  if (typing.on) editor.focus();
 }
 
 at("speak").addEventListener("click", speak);
 at("stop").addEventListener("click", stop);
 at("download").addEventListener("click", download);
-at("speed").addEventListener("input", showSpeed);
-at("voice").addEventListener("change", showSnippets);
-at("language").addEventListener("change", () => explanation.refresh());
-for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", copy);
+at("live-typing").addEventListener("change", switchTyping);
+choices.addEventListener("change", showSnippets);
+choices.language.addEventListener("change", () => explanation.refresh());
+for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", copyFrom(at));
 document.addEventListener("keydown", shortcut);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && speaker.active) player.wake();
 });
-// The audio path is built at the first touch anywhere, so that the first click on Speak does not wait for it.
+// The way to the ear is built at the first touch anywhere, so that the first click on Speak does not wait for it.
 for (const type of ["pointerdown", "keydown"]) {
-  document.addEventListener(type, () => player.prepare().catch(() => {}), { once: true, capture: true });
+  document.addEventListener(type, prepare, { once: true, capture: true });
 }
 speaker.addEventListener("change", showState);
 speaker.addEventListener("failed", ({ detail }) => fail(detail, () => at("speak").click()));
 
+function prepare() {
+  player.prepare().catch(() => {});
+  doors.prepare();
+}
+
 if (/Mac|iPhone|iPad/.test(navigator.platform)) at("speak-keys").textContent = "⌘ ↵";
-editor.text = GREETING;
 showSnippets();
+new LivePanel(at("live"), stats);
 loadVoices();
 
 /** For a look from the console, and for the tests. */
-globalThis.__vivavoce = { api, player, speaker };
+globalThis.__vivavoce = { api, doors, player, speaker, stats };

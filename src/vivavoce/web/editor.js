@@ -11,14 +11,24 @@ export class Editor extends EventTarget {
   #spoken = null;
   #shown = "";
   #follow = true;
+  #keeps = () => false;
 
   /** @param {HTMLElement} root holds the textarea and the mirror. Fires "input" when the user changes the text. */
   constructor(root) {
     super();
     this.root = root;
+    /** Whether a word is being put together that is not in the text yet (an input method). */
+    this.composing = false;
     this.#textarea = root.querySelector("textarea");
     [this.#past, this.#now, this.#ahead] = root.querySelectorAll(".mirror > *");
-    this.#textarea.addEventListener("input", () => this.#edited());
+    this.#textarea.addEventListener("input", ({ isComposing = false }) => {
+      this.composing = isComposing;
+      this.#edited();
+    });
+    this.#textarea.addEventListener("compositionend", () => {
+      this.composing = false;
+      this.#edited();
+    });
     for (const type of ["wheel", "touchmove"]) {
       root.addEventListener(type, () => (this.#follow = false), { passive: true });
     }
@@ -38,10 +48,14 @@ export class Editor extends EventTarget {
     this.#textarea.focus();
   }
 
-  /** From now on words of this text are lit, until it is edited or `clear` is called. */
-  startSpeaking() {
+  /**
+   * From now on words of this text are lit, until it is edited or `clear` is called.
+   * @param {(text: string) => boolean} keeps tells of an edited text whether words may still be lit in it.
+   */
+  startSpeaking(keeps = () => false) {
     this.#spoken = this.text;
     this.#units = unitsOf(this.#spoken);
+    this.#keeps = keeps;
     this.#follow = true;
     this.#mode("speaking");
     this.#show(0, 0, false);
@@ -78,8 +92,18 @@ export class Editor extends EventTarget {
   }
 
   #edited() {
-    this.clear();
+    if (this.#spoken !== null && this.#keeps(this.text)) this.#goOn();
+    else this.clear();
     this.dispatchEvent(new Event("input"));
+  }
+
+  /** Text was added behind what is being spoken: what is lit stays lit. */
+  #goOn() {
+    const [start, end, lit] = this.#shown.split(" ");
+    this.#spoken = this.text;
+    this.#units = unitsOf(this.text);
+    this.#shown = "";
+    this.#show(Number(start), Number(end), lit === "true");
   }
 
   #mode(mode) {

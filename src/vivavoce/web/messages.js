@@ -3,31 +3,40 @@
 const SENTENCES = {
   connection_failed: "The server cannot be reached. Is it still running?",
   busy: "The server is busy speaking for others.",
+  rate_limited: "This API key has used up what it may speak for now.",
   empty_input: "There is nothing to say in this text.",
   invalid_api_key: "This server asks for an API key.",
   wrong_api_key: "This server does not know that API key.",
 };
 
-/** @param {import("./api.js").ApiError} error @returns {string} */
+/** @param {import("./errors.js").ApiError} error @returns {string} */
 export function plainWords(error) {
   const wait = error.retryAfterS ? ` Try again in ${error.retryAfterS} s.` : "";
   if (error.code === "busy") return SENTENCES.busy + (wait || " Try again in a moment.");
   return (SENTENCES[error.code] ?? error.message) + wait;
 }
 
-/** @param {import("./speaker.js").Figures | null} figures @returns {Record<string, string>} by element id. */
+/** Where one waits in the server's queue. @returns {string} */
+export function placeShown({ position, expectedMs }) {
+  const about = expectedMs > 0 ? `, about ${duration(expectedMs < 1000 ? 1000 : expectedMs)}` : "";
+  return position > 1 ? `Waiting for a free place: number ${position} in the queue${about}.` : `Waiting for a free place: next in the queue${about}.`;
+}
+
+/** @param {import("./saying.js").Figures | null} figures @returns {Record<string, string>} by element id. */
 export function figuresShown(figures) {
   if (!figures) return {};
-  const { firstSoundMs, lengthMs, rtf, gaps } = figures;
+  const { firstSoundMs, lengthMs, rtf, gaps, cushionMs } = figures;
   return {
     "first-sound": firstSoundMs === null ? "–" : duration(firstSoundMs),
     length: lengthMs > 0 ? duration(lengthMs) : "–",
     rtf: rtf === null ? "–" : factor(rtf),
     gaps: firstSoundMs === null ? "–" : String(gaps),
+    cushion: firstSoundMs === null ? "–" : duration(cushionMs),
   };
 }
 
-function factor(rtf) {
+/** @param {number} rtf @returns {string} such as 0.08, < 0.01. */
+export function factor(rtf) {
   return rtf < 0.01 ? "< 0.01" : rtf.toFixed(2);
 }
 

@@ -2,15 +2,14 @@
  * Plays one PCM stream at a time on the audio thread, without ever growing: 16-bit samples wait in a ring at the
  * stream's own rate and are resampled to the context's rate as they are played.
  *
- * In:  {type: "begin", id, rateHz}, {type: "write", id, samples: Int16Array}, {type: "end", id}, {type: "stop", id}
- * Out: {type: "started", id, at}, {type: "progress", id, at, consumed, playing, underruns, frames},
+ * In:  {type: "begin", id, rateHz}, {type: "write", id, samples: Int16Array}, {type: "cut", id, to}, {type: "rest", id},
+ *      {type: "end", id}, {type: "stop", id}. A cut forgets what was written after the first `to` samples, unless it was
+ *      played already. After a rest what was written is all there is for now: it plays out, and no silence that follows
+ *      counts as an underrun.
+ * Out: {type: "started", id, at}, {type: "progress", id, at, consumed, playing, underruns, frames, cushionS},
  *      {type: "drained", id}; `at` is the context's time in seconds, `consumed` counts samples of the stream,
- *      `underruns` the times that speech had to go on after the ring had run dry.
+ *      `underruns` the times that speech had to go on after the ring had run dry, `cushionS` what waits before it does.
  */
-
-/** What must wait before the first sound, and again after an underrun so that it does not stutter. */
-const START_S = 0.03;
-const RESUME_S = 0.25;
 
 /** Render quanta of 128 frames between two reports: 21 ms at 48 kHz. */
 const REPORT_QUANTA = 8;
@@ -109,10 +108,43 @@ export class Resampler {
   }
 }
 
+/**
+ * How much must wait before speech is played: next to nothing on a good network, more after each underrun, and slowly
+ * less again while nothing happens. In seconds.
+ */
+export class Cushion {
+  /** Before the first sound of a page's life, after an underrun, and at the very most. */
+  static LEAST_S = 0.03;
+  static RESUME_S = 0.25;
+  static MOST_S = 2;
+
+  /** Time without an underrun after which half of it is gone. */
+  static HALF_LIFE_S = 60;
+
+  /** Speech that is there is never kept waiting longer than this. */
+  static PATIENCE_S = 1;
+
+  seconds = Cushion.LEAST_S;
+
+  /** @param {boolean} again after an underrun, rather than before the first sound. */
+  wanted(again) {
+    return again ? Math.max(this.seconds, Cushion.RESUME_S) : this.seconds;
+  }
+
+  grow() {
+    this.seconds = Math.min(Cushion.MOST_S, Math.max(Cushion.RESUME_S, 2 * this.seconds));
+  }
+
+  shrink(playedS) {
+    this.seconds = Math.max(Cushion.LEAST_S, this.seconds * 2 ** (-playedS / Cushion.HALF_LIFE_S));
+  }
+}
+
 export class StreamProcessor extends AudioWorkletProcessor {
   constructor({ processorOptions }) {
     super();
     this.ring = new Ring(processorOptions.capacity);
+    this.cushion = new Cushion();
     this.id = null;
     this.tail = 0;
     this.frames = 0;
@@ -124,6 +156,8 @@ export class StreamProcessor extends AudioWorkletProcessor {
     if (message.type === "begin") return this.begin(message);
     if (message.id !== this.id) return undefined;
     if (message.type === "write") return this.ring.write(message.samples);
+    if (message.type === "cut") this.cut(message.to);
+    if (message.type === "rest") this.restsAt = this.ring.written;
     if (message.type === "stop") this.id = null;
     if (message.type === "end") this.finishInput();
     return undefined;
@@ -140,6 +174,15 @@ export class StreamProcessor extends AudioWorkletProcessor {
     this.fade = 0;
     this.underruns = 0;
     this.quanta = 0;
+    this.waitedS = 0;
+    this.restsAt = -1;
+    this.ranDry = false;
+  }
+
+  /** The resampler reads `half` samples ahead, so no less than that stays. */
+  cut(to) {
+    const { head, half } = this.resampler;
+    this.ring.written = Math.min(this.ring.written, Math.max(to, head + half));
   }
 
   /** After the last sample come zeros, so that the resampler's window runs out over silence. */
@@ -154,21 +197,42 @@ export class StreamProcessor extends AudioWorkletProcessor {
 
   process(_inputs, [[output]]) {
     const mine = this.id;
-    if (mine !== null) this.decideToPlay();
+    if (mine !== null) this.decideToPlay(output.length / sampleRate);
     for (let i = 0; i < output.length; i += 1) output[i] = this.frame();
     if (mine !== null) this.report(mine, currentTime + output.length / sampleRate);
     return true;
   }
 
-  decideToPlay() {
-    if (this.playing) return;
+  decideToPlay(quantumS) {
+    if (this.playing) {
+      this.cushion.shrink(quantumS);
+      return;
+    }
     const waiting = this.ring.written - this.resampler.head;
-    const wanted = (this.started ? RESUME_S : START_S) * this.rateHz;
+    const some = waiting > this.lookahead;
+    this.waitedS = some ? this.waitedS + quantumS : 0;
     const ended = this.content !== Infinity;
-    if (ended ? this.resampler.head >= this.content : waiting < wanted) return;
+    if (ended ? this.resampler.head < this.content : this.enough(waiting)) this.play(some);
+  }
+
+  /** What the resampler must see beyond the sample it plays, and a little more, so that it does not stop at once. */
+  get lookahead() {
+    return 2 * this.resampler.half + 1;
+  }
+
+  enough(waiting) {
+    if (waiting >= this.cushion.wanted(this.started) * this.rateHz || this.waitedS > Cushion.PATIENCE_S) return true;
+    return this.ring.written === this.restsAt && waiting > this.lookahead;
+  }
+
+  play(some) {
+    if (this.ranDry && some) {
+      this.underruns += 1;
+      this.cushion.grow();
+    }
     this.playing = true;
+    this.ranDry = false;
     this.fade = 0;
-    if (this.started && waiting > 2 * this.resampler.half + 1) this.underruns += 1;
     if (this.started) return;
     this.started = true;
     this.port.postMessage({ type: "started", id: this.id, at: currentTime });
@@ -181,6 +245,7 @@ export class StreamProcessor extends AudioWorkletProcessor {
       const { head, half } = this.resampler;
       if (head < this.content && head + half < this.ring.written) return this.speechFrame();
       this.playing = false;
+      this.ranDry = this.ring.written !== this.restsAt;
     }
     this.tail = Math.abs(this.tail) < 1e-5 ? 0 : this.tail * TAIL_DECAY;
     return this.tail;
@@ -198,7 +263,8 @@ export class StreamProcessor extends AudioWorkletProcessor {
     this.quanta += 1;
     if (over || this.quanta % REPORT_QUANTA === 0) {
       const { consumed, playing, underruns, frames } = this;
-      this.port.postMessage({ type: "progress", id, at, consumed, playing, underruns, frames });
+      const cushionS = this.cushion.wanted(underruns > 0);
+      this.port.postMessage({ type: "progress", id, at, consumed, playing, underruns, frames, cushionS });
     }
     if (!over) return;
     this.id = null;

@@ -12,6 +12,9 @@ const CAPACITY = 1 << 20;
 /** Room kept for the resampler's window on both ends of the ring. */
 const MARGIN = 1024;
 
+/** What the audio thread may have played since it last told, with a message's way to it. */
+const UNCUT_S = 0.08;
+
 /** After this long without a stream the context sleeps, so that an idle page costs no battery. */
 const SLEEP_AFTER_MS = 20_000;
 
@@ -34,6 +37,10 @@ export class Playback {
     this.id = id;
     this.rateHz = rateHz;
     this.underruns = 0;
+    /** What waits before sound goes on after it ran dry; it grows with every underrun and slowly shrinks again. */
+    this.cushionMs = 0;
+    /** Called a few dozen times a second while anything is played. @type {() => void} */
+    this.progressed = () => {};
     /** When the first sample reaches the device, on the clock of `performance.now()`; null until known. */
     this.firstSoundMs = null;
     /** Time that `write` spent waiting for room. */
@@ -90,6 +97,25 @@ export class Playback {
     this.heldBackMs += performance.now() - since;
   }
 
+  /**
+   * Forgets what was written after `ms` of the stream and is not played yet.
+   * @param {number} ms
+   * @returns {number} where the stream ends now, in ms: what is written next begins there.
+   */
+  cut(ms) {
+    const kept = Math.max(Math.round((ms / 1000) * this.rateHz), this.#progress.consumed + UNCUT_S * this.rateHz);
+    if (kept < this.#sent && !this.over) {
+      this.#sent = Math.round(kept);
+      this.#player.post({ type: "cut", id: this.id, to: this.#sent });
+    }
+    return this.writtenMs;
+  }
+
+  /** What was written is all there is for now; the silence until more comes is no underrun. */
+  rest() {
+    if (!this.over) this.#player.post({ type: "rest", id: this.id });
+  }
+
   /** Nothing more will be written; what is there plays out. */
   end() {
     if (!this.over) this.#player.post({ type: "end", id: this.id });
@@ -115,7 +141,9 @@ export class Playback {
     if (message.type === "progress") {
       this.#progress = message;
       this.underruns = message.underruns;
+      this.cushionMs = 1000 * message.cushionS;
       this.#wake();
+      this.progressed();
     }
     if (message.type === "drained") this.close("played");
   }

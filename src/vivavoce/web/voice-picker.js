@@ -1,57 +1,55 @@
-/** The two lists: a language, and the voices that speak it. */
+/** The list of the voices that speak one language. */
 
-import { baseOf, groupsOf, labelOf, languagesOf } from "./voices.js";
+import { baseOf, groupsOf, labelOf } from "./voices.js";
 
 export class VoicePicker {
   #voices = [];
+  #language = null;
 
   /**
-   * @param {HTMLSelectElement} language
    * @param {HTMLSelectElement} voice
    * @param {HTMLElement} hint says how to get voices that are not there.
    */
-  constructor(language, voice, hint) {
-    this.language = language;
+  constructor(voice, hint) {
     this.voice = voice;
     this.hint = hint;
-    language.addEventListener("change", () => this.#showVoices());
   }
 
-  /** Offers these voices; the first of them is chosen, or the one chosen before. @param {import("./voices.js").Voice[]} voices */
+  /** Takes the voices there are. @param {import("./voices.js").Voice[]} voices */
   offer(voices) {
-    const before = this.voice.value;
     this.#voices = voices;
-    const chosen = voices.find((voice) => voice.name === before && voice.ready) ?? voices[0];
-    this.language.replaceChildren(
-      ...languagesOf(voices).map(({ tag, name, ready }) => option(tag, ready ? name : `${name} (not installed)`)),
-    );
-    this.language.disabled = this.voice.disabled = voices.length === 0;
-    if (!chosen) return;
-    this.language.value = baseOf(chosen.language);
-    this.#showVoices();
-    if (chosen.ready) this.voice.value = chosen.name;
+  }
+
+  /** Offers the voices of a language; the first of them is chosen, or the one chosen before. */
+  show(language) {
+    const before = this.voice.value;
+    this.#language = language;
+    const groups = groupsOf(this.#voices, baseOf(language.tag));
+    const offered = groups.flatMap(({ voices }) => voices);
+    this.voice.replaceChildren(...groups.map(({ label, voices }) => group(label, voices)));
+    if (language.speakable && !offered.some((voice) => voice.ready)) this.voice.prepend(option("", "The server’s own"));
+    const chosen = offered.find((voice) => voice.ready && voice.name === before) ?? offered.find((voice) => voice.ready);
+    this.voice.value = chosen?.name ?? "";
+    this.voice.disabled = this.voice.options.length === 0;
+    this.#showHint(offered.filter((voice) => !voice.ready));
+    this.voice.dispatchEvent(new Event("change"));
   }
 
   /** What to send: nothing where no voice is known, so that the server's own default speaks. */
   get chosen() {
     const chosen = this.#voices.find((voice) => voice.name === this.voice.value);
-    return chosen ? { voice: chosen.name, language: chosen.language } : {};
-  }
-
-  #showVoices() {
-    const groups = groupsOf(this.#voices, this.language.value);
-    this.voice.replaceChildren(...groups.map(({ label, voices }) => group(label, voices)));
-    const first = groups.flatMap(({ voices }) => voices).find((voice) => voice.ready);
-    this.voice.value = first?.name ?? "";
-    this.#showHint(groups.flatMap(({ voices }) => voices).filter((voice) => !voice.ready));
-    this.voice.dispatchEvent(new Event("change"));
+    if (chosen) return { voice: chosen.name, language: chosen.language };
+    return this.#language ? { language: this.#language.tag } : {};
   }
 
   #showHint(missing) {
-    this.hint.hidden = missing.length === 0;
+    const { speakable, name, needs } = this.#language;
+    this.hint.hidden = speakable && missing.length === 0;
     const ways = [...new Set(missing.map((voice) => voice.hint).filter(Boolean))];
     const count = missing.length === 1 ? "1 more voice is" : `${missing.length} more voices are`;
-    this.hint.replaceChildren(`${count} not installed yet. `, ...ways.flatMap(marked));
+    const needed = speakable ? [] : [`${name} needs ${needs}. `];
+    const more = missing.length > 0 ? [`${count} not installed yet. `, ...ways.flatMap(marked)] : [];
+    this.hint.replaceChildren(...needed, ...more);
   }
 }
 

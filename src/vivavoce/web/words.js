@@ -17,6 +17,11 @@ export class WordTrack {
     this.#words.push(...words);
   }
 
+  /** Forgets the words that would begin at `ms` or later: their sound will not come. */
+  cut(ms) {
+    this.#words = this.#words.filter((word) => word.start_ms < ms - 1);
+  }
+
   /**
    * @param {number} heardMs must not run backwards.
    * @returns {{last: Word | null, lit: boolean}} the latest word that has begun, and whether it is still heard.
