@@ -1,16 +1,20 @@
-"""A predictor that follows a script, and a clock that tests own."""
+"""Predictors that follow a script, clocks that tests own, and an event loop that never waits for real."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import selectors
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 
 from vivavoce.engines.base import Chunk, WordTime
 from vivavoce.predictors.base import Deadline, Job
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -84,3 +88,105 @@ def scripted() -> type[ScriptedPredictor]:
 @pytest.fixture
 def still_clock() -> StillClock:
     return StillClock()
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time is its own: it jumps to the next timer instead of waiting for it.
+
+    Ten minutes of speech take as long as the work in them. A program in which nothing can happen any more fails
+    instead of hanging.
+    """
+
+    def __init__(self) -> None:
+        self._now_s = 1_000.0
+        super().__init__(_JumpingSelector(self))
+
+    def time(self) -> float:
+        return self._now_s
+
+    def jump(self, duration_s: float) -> None:
+        self._now_s += duration_s
+
+
+class _JumpingSelector(selectors.SelectSelector):
+    def __init__(self, loop: VirtualLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready and timeout is None:
+            raise RuntimeError("everybody waits, and nothing is left that could happen")
+        if not ready and timeout:
+            self._loop.jump(timeout)
+        return ready
+
+
+class VirtualClock:
+    """The clock of the loop that runs; the one it is made for where none does."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self._loop = loop
+
+    def now_ms(self) -> float:
+        return (self._loop or asyncio.get_running_loop()).time() * 1000
+
+
+@pytest.fixture(scope="session")
+def virtual() -> Callable[[Coroutine[Any, Any, T]], T]:
+    """Runs a coroutine to its end in virtual time."""
+
+    def run(work: Coroutine[Any, Any, T]) -> T:
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            return runner.run(work)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def virtual_clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture(scope="session")
+def virtual_loop() -> type[VirtualLoop]:
+    return VirtualLoop
+
+
+@dataclass
+class SimulatedPredictor:
+    """Makes speech in virtual time: 60 ms of tone a character, in chunks, `rtf` times as long as they sound."""
+
+    slots: int = 2
+    rtf: float = 0.1
+    chunk_ms: float = 400.0
+    rate: int = 8_000
+    starts: list[tuple[float, str]] = field(default_factory=list)
+    running: int = 0
+    most_running: int = 0
+
+    def streams(self, voice: str) -> int:
+        return int(self.slots / self.rtf)
+
+    def rate_hz(self, voice: str) -> int:
+        return self.rate
+
+    async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
+        loop = asyncio.get_running_loop()
+        self.starts.append((loop.time() * 1000, job.phrase.text))
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        try:
+            left_ms = 60.0 * len(job.phrase.text)
+            while left_ms > 0:
+                audio_ms = min(left_ms, self.chunk_ms)
+                left_ms -= audio_ms
+                await asyncio.sleep(audio_ms * self.rtf / 1000)
+                yield Chunk(np.full(int(audio_ms * self.rate / 1000), 0.1, np.float32), is_last=left_ms <= 0)
+        finally:
+            self.running -= 1
+
+
+@pytest.fixture(scope="session")
+def simulated() -> type[SimulatedPredictor]:
+    return SimulatedPredictor
