@@ -154,7 +154,7 @@ def decode(frame: str) -> Any:
     """The JSON in a text frame. Raises NotJson."""
     try:
         return from_json(frame, allow_inf_nan=False)
-    except ValueError:
+    except (TypeError, ValueError):
         pass
     try:
         # Takes halves of surrogate pairs, which the faster parser does not.
