@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 import traceback
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-__all__ = ["configure_logs", "request_id"]
+if TYPE_CHECKING:
+    from .metrics import Ending
+
+__all__ = ["configure_logs", "log_ending", "request_id"]
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+_access = logging.getLogger("vivavoce.access")
 
 _RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -38,6 +44,32 @@ def configure_logs(level: str = "info", style: str = "text", stream: TextIO | No
         logging.getLogger(name).setLevel(logging.WARNING)
     # uvicorn's own lines repeat what ours say.
     logging.getLogger("uvicorn").setLevel(level.upper() if verbose else logging.WARNING)
+
+
+def log_ending(ending: Ending) -> None:
+    """One line for an utterance that has ended: by which door it came, its outcome and its times, never its text."""
+    if not _access.isEnabledFor(logging.INFO):
+        return
+    timeline = ending.timeline
+    told: dict[str, Any] = {
+        "door": ending.door,
+        "outcome": ending.outcome,
+        "code": ending.code,
+        "reason": ending.reason,
+    }
+    if timeline is not None:
+        told |= {
+            "ttfa_ms": _tenths(timeline.ttfa_ms),
+            "audio_ms": _tenths(timeline.audio_ms),
+            "synthesis_ms": _tenths(timeline.synthesis_ms),
+            "underruns": timeline.underruns,
+            "retries": timeline.retries,
+        }
+    _access.info("utterance", extra={name: value for name, value in told.items() if value not in ("", None)})
+
+
+def _tenths(value_ms: float | None) -> float | None:
+    return None if value_ms is None else round(value_ms, 1)
 
 
 class _QuietFormatter(logging.Formatter):
@@ -76,19 +108,28 @@ class JsonFormatter(_QuietFormatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object: time, level, logger, message, request_id, then the record's extra fields."""
+        """The object: time, level, logger, message, request_id, then the record's extra fields.
+
+        `request_id` is null where a line belongs to no request. Nothing that JSON has no word for breaks a line.
+        """
         line: dict[str, Any] = {
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S") + f".{int(record.msecs):03d}",
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
+            "request_id": request_id.get() or None,
         }
-        if current := request_id.get():
-            line["request_id"] = current
-        line |= _extras(record)
+        line = _extras(record) | line
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        try:
+            return json.dumps(line, default=str, allow_nan=False)
+        except ValueError:
+            return json.dumps({name: value if _is_plain(value) else str(value) for name, value in line.items()})
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _extras(record: logging.LogRecord) -> dict[str, Any]:

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter as Counted
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 
+from .readings import FLOOR, Cache, PredictorState, Reading, Sources
 from .speech.events import Timeline
 
-__all__ = ["FLOOR", "Ending", "Metrics", "PredictorState", "Reading"]
+__all__ = ["FLOOR", "Ending", "Metrics"]
 
-FLOOR = "floor"
-"""The tier of speech that was made here, or by a predictor that names none."""
-_DOORS = ("openai", "websocket")
+_DOORS = ("openai", "websocket", "v2")
 
 TTFA_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
 RTF_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.25, 1.5, 2.0, 5.0)
 WAIT_BUCKETS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 WORK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0)
 CANCEL_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5)
-
-
-class Cache(Protocol):
-    """What a cache of phrases tells about itself."""
-
-    bytes: int
-    hits: int
-    misses: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,71 +32,6 @@ class Ending:
     timeline: Timeline | None
     code: str = ""
     reason: str = ""
-
-
-class PredictorState(Protocol):
-    """What is known of one predictor: its address, `floor` or `burst`, where it runs, and how it is doing."""
-
-    @property
-    def endpoint(self) -> str:
-        """Its address, or `embedded`."""
-        ...
-
-    @property
-    def tier(self) -> str:
-        """`floor` or `burst`; empty where nobody said."""
-        ...
-
-    @property
-    def state(self) -> str:
-        """`ready`, or a word for why it is not."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What is the case now: utterances spoken and waiting, connections, slots, streams by tier, predictors."""
-
-    streams: int
-    queue: int
-    connections: int
-    slots: int
-    slots_busy: int
-    capacity: Mapping[str, float]
-    predictors: Sequence[PredictorState]
-
-
-class _Sources:
-    """Asks for the numbers that live elsewhere whenever Prometheus, or anybody, does."""
-
-    def __init__(self) -> None:
-        self.slots: Callable[[], int] = int
-        self.busy: Callable[[], int] = int
-        self.waiting: Callable[[], int] = int
-        self.connections: Callable[[], int] = int
-        self.capacity: Callable[[], Mapping[str, float]] = dict
-        self.predictors: Callable[[], Sequence[PredictorState]] = tuple
-        self.cache: Cache | None = None
-
-    def collect(self) -> Iterator[Metric]:
-        yield GaugeMetricFamily("tts_queue_depth", "Utterances that wait for their turn.", value=self.waiting())
-        yield GaugeMetricFamily("tts_connections", "WebSocket connections that are open.", value=self.connections())
-        yield GaugeMetricFamily("tts_slots", "Phrases that can be made at the same time.", value=self.slots())
-        yield GaugeMetricFamily("tts_slots_busy", "Phrases that are under way.", value=self.busy())
-        capacity = GaugeMetricFamily(
-            "tts_capacity_streams", "Utterances that the ready predictors keep up with.", labels=("tier",)
-        )
-        for tier, streams in ({FLOOR: 0.0} | dict(self.capacity())).items():
-            capacity.add_metric([tier], streams)
-        yield capacity
-        known = GaugeMetricFamily("tts_predictors", "Predictors that are known.", labels=("tier", "state"))
-        for key, count in Counted((p.tier or FLOOR, p.state) for p in self.predictors()).items():
-            known.add_metric(key, count)
-        yield known
-        if (cache := self.cache) is not None:
-            yield CounterMetricFamily("tts_cache_hits", "Phrases that were spoken before.", value=cache.hits)
-            yield CounterMetricFamily("tts_cache_misses", "Phrases that had to be made.", value=cache.misses)
-            yield GaugeMetricFamily("tts_cache_bytes", "Memory that kept phrases take.", value=cache.bytes)
 
 
 class Metrics:
@@ -157,7 +80,7 @@ class Metrics:
         )
         for name in _DOORS:
             self.active.labels(name)  # a pool is scaled by it: 0 is another answer than none
-        self._sources = _Sources()
+        self._sources = Sources()
         self.registry.register(self._sources)
         self._spoken_now: dict[int, Timeline] = {}
         self._hear_end: list[Callable[[Ending], None]] = []

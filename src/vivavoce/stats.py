@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .clock import Clock
-from .metrics import FLOOR, Metrics, PredictorState, Reading
+from .metrics import Metrics
+from .readings import FLOOR, PredictorState, Reading
 from .window import Recent, Window
 
 __all__ = ["Stats"]
@@ -17,7 +18,18 @@ __all__ = ["Stats"]
 _TICK_S = 0.1
 _LAG_WITHIN_MS = 10_000.0
 _POINT_EVERY_MS = 1_000.0
-_PREDICTOR_FIELDS = ("endpoint", "tier", "node", "model", "state", "slots", "outstanding", "requests", "failures")
+_PREDICTOR_FIELDS = (
+    "endpoint",
+    "tier",
+    "node",
+    "model",
+    "state",
+    "slots",
+    "streams",
+    "outstanding",
+    "requests",
+    "failures",
+)
 
 
 class Stats:

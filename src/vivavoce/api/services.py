@@ -17,6 +17,7 @@ from ..engines.casting import Cast, Casting
 from ..engines.catalog import Catalog, default_catalog
 from ..engines.design import nearest_voice, parse_design
 from ..errors import ConfigError, UnknownVoice, VivavoceError
+from ..logs import log_ending
 from ..metrics import FLOOR, Metrics
 from ..predictors.base import Predictor
 from ..predictors.cached import CachedPredictor
@@ -179,6 +180,7 @@ def build_services(
     cached = CachedPredictor(counted, settings.cache_mb) if settings.cache_mb else None
     turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)
     metrics = Metrics()
+    metrics.listen(log_ending)
     if traces is not None:
         metrics.listen(traces.ended, traces.started)
     admission = Admission(

@@ -121,7 +121,6 @@ class WsSpeech:
         self._services.metrics.ended(DOOR, outcome, self._timeline, code, reason)
         heard_ms = self._listener.heard_ms
         self._outlet.post(self._conversation.ended(self._ask.generation, outcome, self._timeline, heard_ms))
-        logger.info("utterance", extra={"door": DOOR, "outcome": outcome, **({"code": code} if code else {})})
 
     def _break_off(self, error: Exception) -> None:
         if isinstance(error, EmptyInput) and self._ask.resumed is not None:
