@@ -31,11 +31,11 @@ class KeyCheck:
             offered = _offered(Headers(scope=scope))
             if offered is None:
                 message = "You did not provide an API key; send it as Authorization: Bearer <key>."
-                await send_error(send, Unauthorized(message))
+                await send_error(send, Unauthorized(message), scope["path"])
                 return
             # Every key is compared, so that the time taken tells nothing.
             if not sum([hmac.compare_digest(offered, key) for key in self.keys]):
-                await send_error(send, Unauthorized("The API key is not one of this server's."))
+                await send_error(send, Unauthorized("The API key is not one of this server's."), scope["path"])
                 return
         await self.app(scope, receive, send)
 

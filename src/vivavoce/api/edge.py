@@ -61,13 +61,15 @@ class Edge:
                 raise
             # The time to finish is over. A reply under way breaks off; one that has not begun is refused like the rest.
             if not status:
-                await send_error(tell, Busy("The server is shutting down."))
+                await send_error(tell, Busy("The server is shutting down."), scope["path"])
         except ClientDisconnect:
             logger.debug("client left before its request was whole")
         except Exception:
             logger.exception("request failed")
             if not status:
-                await send_error(tell, InternalError("Something went wrong here; the log has the details."))
+                await send_error(
+                    tell, InternalError("Something went wrong here; the log has the details."), scope["path"]
+                )
         finally:
             took_ms = round((time.perf_counter() - started_s) * 1000, 1)
             fields = {"method": scope["method"], "path": _path(scope), "status": status, "ms": took_ms}

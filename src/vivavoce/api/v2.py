@@ -26,6 +26,7 @@ from .v2_body import read_body, refuse_foreign_page
 from .v2_door import V2Door, door_of
 from .v2_order import TEXT_NAMES, V2Order, order_of_fields, order_of_infer
 from .v2_reply import DOOR, GenerateReply, InferReply, StreamReply
+from .v2_speech import utterance_of
 
 __all__ = ["router"]
 
@@ -124,9 +125,9 @@ async def infer(request: Request, model: str, version: str | None = None) -> Res
         try:
             asked = InferRequest.decode(body, request.headers.get(HEADER_LENGTH))
             order = order_of_infer(asked, door.services.settings.max_input_chars)
-            cast = door.services.select(order.voice, order.model, order.language)
-            _accept(door.services, order, cast.language, timeline)
-            return InferReply(door, asked, order, cast, seat, timeline)
+            utterance = utterance_of(door.services, order)
+            _accept(door.services, order, utterance.language, timeline)
+            return InferReply(door, asked, order, utterance, seat, timeline)
         except BaseException:
             seat.release()
             raise
@@ -187,10 +188,10 @@ async def _generated(
         try:
             fields = parse_object(body)
             order = _generate_order(fields, door.services, streamed=kind is StreamReply)
-            cast = door.services.select(order.voice, order.model, order.language)
-            _accept(door.services, order, cast.language, timeline)
+            utterance = utterance_of(door.services, order)
+            _accept(door.services, order, utterance.language, timeline)
             identity = fields.get("id")
-            return kind(door, order, cast, seat, timeline, identity if isinstance(identity, str) else "")
+            return kind(door, order, utterance, seat, timeline, identity if isinstance(identity, str) else "")
         except BaseException:
             seat.release()
             raise

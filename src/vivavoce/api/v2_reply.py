@@ -18,11 +18,10 @@ from starlette.types import Receive, Scope, Send
 
 from ..audio import to_pcm16
 from ..engines.base import Origin
-from ..engines.casting import Cast
 from ..errors import Busy, InternalError, VivavoceError
 from ..predictors.v2_stream import StreamEvent, encode_error, encode_event, words_json
 from ..predictors.v2_wire import Body, InferRequest, InferResponse
-from ..speech import Timeline
+from ..speech import Timeline, Utterance
 from .presence import ClientGone, Presence
 from .services import Services
 from .v2_body import asked_coding, compressed
@@ -44,7 +43,7 @@ class _Errand:
 
     door: V2Door
     order: V2Order
-    cast: Cast
+    utterance: Utterance
     seat: Seat
     timeline: Timeline
     id: str = ""
@@ -62,7 +61,7 @@ class _Errand:
         """The sound; when the last of it is made the slot is free and the inference counted."""
         is_made = False
         try:
-            async with aclosing(pieces(self.services, self.order, self.cast, self.timeline)) as found:
+            async with aclosing(pieces(self.services, self.order, self.utterance, self.timeline)) as found:
                 async for piece in found:
                     yield piece
             is_made = True
@@ -86,10 +85,10 @@ class _Reply(Response):
     """A reply that counts itself once, with its outcome, and stops the work as soon as its client leaves."""
 
     def __init__(
-        self, door: V2Door, order: V2Order, cast: Cast, seat: Seat, timeline: Timeline, identity: str = ""
+        self, door: V2Door, order: V2Order, utterance: Utterance, seat: Seat, timeline: Timeline, identity: str = ""
     ) -> None:
         self.background = None
-        self._errand = _Errand(door, order, cast, seat, timeline, identity)
+        self._errand = _Errand(door, order, utterance, seat, timeline, identity)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the reply. Raises what went wrong before its headers left."""
@@ -155,11 +154,11 @@ class InferReply(_Reply):
         door: V2Door,
         request: InferRequest,
         order: V2Order,
-        cast: Cast,
+        utterance: Utterance,
         seat: Seat,
         timeline: Timeline,
     ) -> None:
-        super().__init__(door, order, cast, seat, timeline, request.id)
+        super().__init__(door, order, utterance, seat, timeline, request.id)
         self._request = request
 
     async def _deliver(self, writer: Writer, headers: Headers) -> None:

@@ -8,13 +8,12 @@ import json
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..audio import Resampler, Samples, encoder_for, finite, format_named
 from ..engines.base import Origin, Phrase, WordTime
-from ..engines.casting import Cast
 from ..errors import EmptyInput, InputTooLarge, PredictorFailed
 from ..predictors.base import Job
 from ..predictors.v2_stream import words_json
@@ -23,7 +22,7 @@ from ..speech import Audio, SegmentEnd, Timeline, Utterance, speak_utterance
 from .services import Services
 from .v2_order import V2Order
 
-__all__ = ["Piece", "Whole", "ahead", "collected", "pieces"]
+__all__ = ["Piece", "Whole", "ahead", "collected", "pieces", "utterance_of"]
 
 _AHEAD_MS = 60_000.0
 
@@ -84,10 +83,31 @@ class Whole:
                 return Tensor("audio", "BYTES", (1,), (base64.b64encode(content),))
 
 
-async def pieces(services: Services, order: V2Order, cast: Cast, timeline: Timeline) -> AsyncGenerator[Piece]:
+def utterance_of(services: Services, order: V2Order) -> Utterance:
+    """Who speaks the order, and how. Raises UnknownVoice and its kin, BadRequest for a design that cannot be.
+
+    The design of a normalized text is passed on as it stands: whoever cut the text into phrases has checked it.
+    """
+    if order.normalized:
+        chosen = services.select(order.voice, order.model, order.language)
+        utterance = Utterance(
+            voice=chosen.voice.name, language=chosen.language, speed=order.speed, instruct=order.instruct
+        )
+    else:
+        utterance = services.utterance(
+            voice=order.voice,
+            model=order.model,
+            language=order.language,
+            instruct=order.instruct,
+            speed=order.speed,
+        )
+    return replace(utterance, rate_hz=order.rate_hz or services.predictor.rate_hz(utterance.voice))
+
+
+async def pieces(services: Services, order: V2Order, utterance: Utterance, timeline: Timeline) -> AsyncGenerator[Piece]:
     """Speak the order; closing the generator stops the work. Raises what the predictor raises, EmptyInput."""
     source = _phrase if order.normalized else _text
-    async with aclosing(source(services, order, cast, timeline)) as found:
+    async with aclosing(source(services, order, utterance, timeline)) as found:
         async for piece in found:
             if len(piece.samples):
                 services.has_spoken()
@@ -166,10 +186,12 @@ class _Box:
             yield piece
 
 
-async def _phrase(services: Services, order: V2Order, cast: Cast, timeline: Timeline) -> AsyncGenerator[Piece]:
+async def _phrase(
+    services: Services, order: V2Order, utterance: Utterance, timeline: Timeline
+) -> AsyncGenerator[Piece]:
     """One phrase as the predictor makes it: its silence, its level and its times are its own."""
     clock, predictor = services.clock, services.predictor
-    job = Job(Phrase(order.text, cast.language, order.ipa), cast.voice.name, order.speed, order.instruct)
+    job = Job(Phrase(order.text, utterance.language, order.ipa), utterance.voice, utterance.speed, utterance.instruct)
     own_hz = 0
     resampler: Resampler | None = None
     since_ms = clock.now_ms()
@@ -193,16 +215,8 @@ async def _phrase(services: Services, order: V2Order, cast: Cast, timeline: Time
     timeline.synthesis_ms += clock.now_ms() - since_ms
 
 
-async def _text(services: Services, order: V2Order, cast: Cast, timeline: Timeline) -> AsyncGenerator[Piece]:
+async def _text(services: Services, order: V2Order, utterance: Utterance, timeline: Timeline) -> AsyncGenerator[Piece]:
     """A whole text, through the heart."""
-    utterance = Utterance(
-        voice=cast.voice.name,
-        language=cast.language,
-        speed=order.speed,
-        rate_hz=order.rate_hz or services.predictor.rate_hz(cast.voice.name),
-        lexicon=services.lexicon,
-        instruct=order.instruct,
-    )
     events = speak_utterance(
         order.text,
         utterance,
