@@ -15,6 +15,7 @@ import pytest
 
 from vivavoce.engines.base import Chunk, Phrase
 from vivavoce.predictors.base import Job
+from vivavoce.predictors.v2_wire import InferResponse, Tensor
 
 RATE_HZ = 24_000
 
@@ -167,6 +168,30 @@ async def serve() -> AsyncIterator[Callable[..., Awaitable[Server]]]:
         await server.stop()
 
 
+def v2_routes(
+    infer: Answer | None = None, *, extensions: tuple[str, ...] = ("binary_tensor_data",), **meta: Any
+) -> Any:
+    """The routes of a V2 server with the model `tts`; `slots` and other headers travel on its health page."""
+    headers = {
+        f"X_{name.title()}": str(meta.pop(name)) for name in ("slots", "streams", "tier", "node") if name in meta
+    }
+    vivavoce = {"vivavoce": meta} if meta else {}
+    return {
+        "/v2/health/ready": lambda asked: asked.whole({"ready": True, "live": True}, **headers),
+        "/v2": lambda asked: asked.whole({"name": "fake", "version": "1", "extensions": list(extensions)}),
+        "/v2/models/tts": lambda asked: asked.whole({"name": "tts", "platform": "fake", "inputs": []} | vivavoce),
+        "/infer": infer or (lambda asked: answer_speech(asked, Kit.tone())),
+    }
+
+
+async def answer_speech(asked: Asked, samples: np.ndarray, *, rate_hz: int = RATE_HZ, **headers: str) -> None:
+    """Speech as binary INT16, with its rate."""
+    audio, rate = Tensor.of_numbers("audio", np.frombuffer(Kit.pcm(samples), "<i2")), np.array([rate_hz], np.int32)
+    body = InferResponse("tts", (audio, Tensor.of_numbers("sample_rate", rate))).encode(lambda name: name == "audio")
+    told = {name.replace("-", "_"): value for name, value in body.headers.items()}
+    await asked.whole(body.content, **told, **headers)
+
+
 @pytest.fixture
 def kit() -> type[Kit]:
     """What tests say and hear."""
@@ -175,6 +200,9 @@ def kit() -> type[Kit]:
 
 class Kit:
     """Sounds, jobs, and waiting for what comes true."""
+
+    v2_routes = staticmethod(v2_routes)
+    answer_speech = staticmethod(answer_speech)
 
     @staticmethod
     def tone(seconds: float = 0.5, hz: float = 220.0, rate_hz: int = RATE_HZ) -> np.ndarray:

@@ -1,0 +1,86 @@
+"""Every endpoint of a pool is asked again and again whether it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from ..errors import VivavoceError
+from .endpoint import Endpoint
+from .faults import OutOfPatience
+
+__all__ = ["Probes"]
+
+logger = logging.getLogger("vivavoce.predictors")
+
+
+class Probes:
+    """Probes each endpoint every `interval_s`, and at once where `hurry` asks for it.
+
+    `others_ready` says whether a pool has other endpoints that are ready; `on_change` is called whenever what an
+    endpoint can do has changed.
+    """
+
+    def __init__(
+        self, interval_s: float, others_ready: Callable[[Endpoint], bool], on_change: Callable[[], None]
+    ) -> None:
+        self._interval_s = interval_s
+        self._others_ready = others_ready
+        self._on_change = on_change
+        self._tasks: dict[Endpoint, asyncio.Task[None]] = {}
+        self._hurried: dict[Endpoint, asyncio.Event] = {}
+        self._ended: set[asyncio.Task[None]] = set()
+
+    def begin(self, endpoint: Endpoint) -> None:
+        """Ask this one from now on."""
+        self._hurried[endpoint] = asyncio.Event()
+        self._tasks[endpoint] = asyncio.create_task(self._keep_asking(endpoint, self._hurried[endpoint]))
+
+    def hurry(self, endpoint: Endpoint) -> None:
+        """Ask this one now."""
+        hurried = self._hurried.get(endpoint)
+        if hurried is not None:
+            hurried.set()
+
+    def end(self, endpoint: Endpoint) -> None:
+        """Ask this one no more."""
+        self._hurried.pop(endpoint, None)
+        task = self._tasks.pop(endpoint, None)
+        if task is not None:
+            task.cancel()
+            self._ended.add(task)
+            task.add_done_callback(self._ended.discard)
+
+    async def aclose(self) -> None:
+        """Ask nobody any more."""
+        for endpoint in list(self._tasks):
+            self.end(endpoint)
+        await asyncio.gather(*self._ended, return_exceptions=True)
+
+    async def _keep_asking(self, endpoint: Endpoint, hurried: asyncio.Event) -> None:
+        while True:
+            hurried.clear()
+            await self._ask(endpoint)
+            try:
+                async with asyncio.timeout(self._interval_s):
+                    await hurried.wait()
+            except TimeoutError:
+                continue
+
+    async def _ask(self, endpoint: Endpoint) -> None:
+        before = endpoint.slots, endpoint.info
+        try:
+            await endpoint.predictor.probe()
+        except VivavoceError as error:
+            # A machine under load may answer late; a second late answer in a row is believed.
+            if endpoint.probe_failed(is_certain=not isinstance(error, OutOfPatience)):
+                logger.warning("%s is not ready (%s)", endpoint.target.url, type(error).__name__)
+        except Exception:
+            if endpoint.probe_failed(is_certain=True):
+                logger.exception("%s cannot be asked whether it is ready", endpoint.target.url)
+        else:
+            if endpoint.probed(others_ready=self._others_ready(endpoint)):
+                logger.info("%s is ready: %d slots", endpoint.target.url, endpoint.slots)
+        if before != (endpoint.slots, endpoint.info):
+            self._on_change()
