@@ -11,7 +11,12 @@ def served(monkeypatch):
     for name in ("PORT", "VIVAVOCE_PORT", "VIVAVOCE_HOST"):
         monkeypatch.delenv(name, raising=False)
     seen = []
-    monkeypatch.setattr("vivavoce.api.serve", seen.append)
+
+    def serve(settings, role):
+        assert role == "serve"
+        seen.append(settings)
+
+    monkeypatch.setattr("vivavoce.api.serve", serve)
     return seen
 
 
@@ -76,7 +81,7 @@ def test_a_setting_that_cannot_work_is_exit_code_2(vivavoce, served, arguments):
 
 
 def test_a_refusal_of_the_server_is_one_line(vivavoce, monkeypatch, one_line):
-    def refuse(settings):
+    def refuse(settings, role):
         raise ConfigError("the port is taken")
 
     monkeypatch.setattr("vivavoce.api.serve", refuse)

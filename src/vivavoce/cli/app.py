@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import bench, doctor, explain, models, say, serve, version, voices
+from . import adapter, bench, doctor, engine, explain, gateway, models, say, serve, version, voices
 from .failures import ending
 from .prose import prose
 
@@ -72,7 +72,7 @@ def common(
     """Options that every command has."""
 
 
-for module in (serve, say, voices, explain, doctor, bench, version):
+for module in (serve, gateway, engine, adapter, say, voices, explain, doctor, bench, version):
     module.register(app)
 app.add_typer(models.app, name="models")
 

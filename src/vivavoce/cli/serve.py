@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .doors import AllowOpen, ApiKeysFile, Host, LogFormat, LogLevel, Port, open_doors
 from .prose import prose
 
 __all__ = ["register"]
@@ -43,22 +44,10 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    host: Annotated[
-        str | None, typer.Option("--host", envvar="VIVAVOCE_HOST", help="Address to listen on; 127.0.0.1 unless told.")
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--port", "-p", min=0, max=65_535, envvar=["VIVAVOCE_PORT", "PORT"], help="Port; 8000 unless told."
-        ),
-    ] = None,
-    api_keys_file: Annotated[
-        Path | None,
-        typer.Option("--api-keys-file", envvar="VIVAVOCE_API_KEYS_FILE", metavar="FILE", help="One key a line."),
-    ] = None,
-    allow_open: Annotated[
-        bool, typer.Option("--allow-open", help="Serve others without keys: anyone who reaches the port may speak.")
-    ] = False,
+    host: Host = None,
+    port: Port = None,
+    api_keys_file: ApiKeysFile = None,
+    allow_open: AllowOpen = False,
     voice: Annotated[
         str | None, typer.Option("--voice", "-v", help="The voice of requests that name none; alloy unless told.")
     ] = None,
@@ -69,23 +58,20 @@ def serve(
         float | None, typer.Option("--cache-mb", min=0, help="Memory for phrases spoken before; 0 keeps none.")
     ] = None,
     slots: Annotated[int | None, typer.Option("--slots", min=1, help="Phrases made at the same time.")] = None,
-    log_level: Annotated[str | None, typer.Option("--log-level", help="debug, info, warning or error.")] = None,
-    log_format: Annotated[str | None, typer.Option("--log-format", help="text or json.")] = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
 ) -> None:
     """Serve; the help that users see stands above."""
-    from ..api import serve as serve_api
-    from ..config import Settings
-
-    told = {
-        "host": host,
-        "port": port,
-        "api_keys_file": api_keys_file,
-        "allow_open": allow_open or None,
-        "default_voice": voice,
-        "lexicon": lexicon,
-        "cache_mb": cache_mb,
-        "slots": slots,
-        "log_level": log_level,
-        "log_format": log_format,
-    }
-    serve_api(Settings.load(**{name: value for name, value in told.items() if value is not None}))
+    open_doors(
+        "serve",
+        host=host,
+        port=port,
+        api_keys_file=api_keys_file,
+        allow_open=allow_open,
+        default_voice=voice,
+        lexicon=lexicon,
+        cache_mb=cache_mb,
+        slots=slots,
+        log_level=log_level,
+        log_format=log_format,
+    )
