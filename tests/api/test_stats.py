@@ -52,9 +52,9 @@ async def test_nothing_spoken_is_null_not_zero(client):
     assert numbers["history"] == []
 
 
-async def test_what_is_spoken_and_what_waits_is_seen_while_it_happens(app, predictor, running, wire, connect, until):
+async def test_what_is_spoken_and_what_waits_is_seen_while_it_happens(build, predictor, running, wire, connect, until):
     predictor.hold_at = 1
-    app.state.services.turns.limit = 1
+    app = build(warm_capacity=1)
     async with running(app) as port, connect(app) as client, wire(port) as first, wire(port) as second:
         await first.post({"input": "I am being spoken.", "response_format": "pcm"})
         assert (await first.head())[0] == 200

@@ -2,5 +2,6 @@
 
 from .app import create_app
 from .server import serve
+from .sources import Role
 
-__all__ = ["create_app", "serve"]
+__all__ = ["Role", "create_app", "serve"]

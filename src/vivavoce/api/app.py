@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import ModuleType
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from .. import __version__
-from ..clock import Clock
+from ..clock import Clock, MonotonicClock
 from ..config import Settings
 from ..engines.casting import Casting
+from ..engines.catalog import Catalog
 from ..predictors.base import Predictor
 from ..traces import TraceContext
 from . import explain, health, languages, models, speech, stats, synthesize_ws, v2, voices
@@ -23,6 +25,7 @@ from .errors import handle_errors
 from .limits import BodyLimit
 from .page import Page
 from .services import build_services
+from .sources import Role, Source, embedded_source, source_of
 from .v2_door import V2Door
 
 __all__ = ["create_app"]
@@ -32,18 +35,27 @@ _EXPOSED = ["X-Request-Id", "X-Sample-Rate", "X-Word-Timestamps", "X-Word-Timest
 
 def create_app(
     settings: Settings | None = None,
+    role: Role = "serve",
     *,
     catalog: Casting | None = None,
     predictor: Predictor | None = None,
     clock: Clock | None = None,
     on_ready: Callable[[], None] | None = None,
 ) -> FastAPI:
-    """Build the server; it speaks once by itself when it starts, and `on_ready` is called when it can be heard.
+    """Build the server; `on_ready` is called when it can be heard.
 
-    `catalog` and `predictor` replace the embedded voices. Raises ConfigError.
+    With embedded voices it speaks once by itself when it starts; `catalog` and `predictor` replace them. An adapter has
+    the V2 door alone, and only the whole product and a gateway have the page. Raises ConfigError.
     """
     settings = settings or Settings.load()
-    services = build_services(settings, catalog=catalog, predictor=predictor, clock=clock, on_ready=on_ready)
+    clock = clock or MonotonicClock()
+    if predictor is not None and catalog is not None:
+        source = Source(predictor, catalog, settings.default_voice)
+    elif isinstance(catalog, Catalog):
+        source = embedded_source(settings, catalog)
+    else:
+        source = source_of(role, settings, clock)
+    services = build_services(settings, source=source, clock=clock, on_ready=on_ready)
     app = FastAPI(
         title="vivavoce",
         version=__version__,
@@ -53,13 +65,14 @@ def create_app(
         lifespan=_lifespan,
     )
     app.state.services = services
-    app.state.v2 = V2Door(services, draining=lambda: services.turns.draining)
-    for part in (speech, synthesize_ws, voices, languages, models, explain, health, v2):
+    app.state.v2 = V2Door(services, draining=lambda: services.turns.draining, healthy=lambda: source.ready)
+    for part in _doors(role):
         app.include_router(part.router)
     if admin_port_of(settings) is None:
         app.include_router(stats.router)
     # Whatever no route answers; a mount would answer wrong methods of routes too.
-    app.router.default = Page()
+    if role in ("serve", "gateway"):
+        app.router.default = Page()
     handle_errors(app)
     app.add_middleware(BodyLimit, limit_bytes=settings.max_body_bytes)
     app.add_middleware(KeyCheck, keys=settings.keys())
@@ -77,6 +90,12 @@ def create_app(
     return app
 
 
+def _doors(role: Role) -> tuple[ModuleType, ...]:
+    if role == "adapter":
+        return (health, v2)
+    return (speech, synthesize_ws, voices, languages, models, explain, health, v2)
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     services = app.state.services
@@ -89,4 +108,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
-        services.close()
+        await services.close()

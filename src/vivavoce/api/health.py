@@ -19,9 +19,12 @@ router = APIRouter()
 @router.get("/health")
 @router.head("/health", include_in_schema=False)
 async def health(request: Request) -> Response:
-    """200 once speech has come out, 503 before; the body says why."""
+    """200 once speech has come out, 503 before; the body says why.
+
+    A server whose predictors are elsewhere is healthy without them: it is not ready, and restarting it helps nobody.
+    """
     services = services_of(request)
-    if services.spoken:
+    if services.spoken or services.source.elsewhere is not None:
         return JSONResponse({"status": "healthy"})
     if services.fault is None:
         return JSONResponse({"status": "starting"}, status_code=503)
@@ -40,7 +43,7 @@ def readiness(services: Services) -> str:
     """`ready`, or why the next utterance would not be taken: `starting`, `draining`, `no_predictor`, `full`."""
     if services.turns.draining:
         return "draining"
-    if not services.predictor.slots:
+    if not services.source.ready:
         return "no_predictor"
     if not services.spoken:
         return "starting"

@@ -25,6 +25,7 @@ from .app import create_app
 from .connection import Connection
 from .drain import Drain
 from .services import Services
+from .sources import Role
 from .ws_wire import WebSocketWire
 
 __all__ = ["serve", "uvicorn_config"]
@@ -38,7 +39,7 @@ _PING_TIMEOUT_S = 60.0
 _ADMIN_GRACE_S = 1
 
 
-def serve(settings: Settings) -> None:
+def serve(settings: Settings, role: Role = "serve") -> None:
     """Listen and speak until SIGTERM or Ctrl-C, then let running utterances finish for `grace_s` seconds.
 
     From the first signal on the server is not ready and refuses new work; what is still spoken at the end of the grace
@@ -54,7 +55,7 @@ def serve(settings: Settings) -> None:
         if (admin_port := admin_port_of(settings)) is not None:
             admin = listeners.enter_context(closing(_listen(settings.admin_host, admin_port, "ADMIN_PORT")))
         configure_logs(settings.log_level, settings.log_format)
-        app = create_app(settings, on_ready=lambda: _say_where(settings, public, admin))
+        app = create_app(settings, role, on_ready=lambda: _say_where(settings, public, admin))
         _DrainingServer(app, settings, admin).run(sockets=[public])
 
 

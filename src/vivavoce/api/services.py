@@ -11,24 +11,23 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from ..audio import preload
-from ..clock import Clock, MonotonicClock
+from ..clock import Clock
 from ..config import Settings
 from ..engines.casting import Cast, Casting
-from ..engines.catalog import Catalog, default_catalog
 from ..engines.design import nearest_voice, parse_design
 from ..errors import ConfigError, UnknownVoice, VivavoceError
 from ..logs import log_ending
-from ..metrics import FLOOR, Metrics
+from ..metrics import Metrics
 from ..predictors.base import Predictor
 from ..predictors.cached import CachedPredictor
-from ..predictors.embedded import EmbeddedPredictor
-from ..speech import Audio, Utterance, speak_utterance
+from ..speech import Audio, ScheduledPredictor, Slots, Utterance, speak_utterance
 from ..speech.admission import Admission
 from ..speech.resume import ResumeTokens
 from ..stats import Stats
 from ..text import Lexicon
 from ..traces import TracedPredictor, Traces, traces_to
 from .counted import CountedPredictor
+from .sources import Source
 from .turns import Turns
 from .ws_connections import Connections
 
@@ -45,8 +44,10 @@ class Services:
     """One server's settings, voices, predictor, turns and counters."""
 
     settings: Settings
+    source: Source
     catalog: Casting
     predictor: Predictor
+    slots: Slots
     turns: Turns
     admission: Admission
     resume_tokens: ResumeTokens
@@ -55,8 +56,6 @@ class Services:
     clock: Clock
     lexicon: Lexicon | None = None
     on_ready: Callable[[], None] | None = None
-    release: Callable[[], None] | None = None
-    """Lets go of the threads of a predictor that was made here."""
     connections: Connections = field(default_factory=Connections)
     """The WebSockets that are open."""
     traces: Traces | None = None
@@ -97,9 +96,9 @@ class Services:
 
     def select(self, voice: str | None, model: str | None, language: str | None) -> Cast:
         """Choose who speaks. Raises UnknownVoice, UnknownModel, UnsupportedLanguage, VoiceNotInstalled."""
-        if voice is None and language is None:
+        if voice is None and language is None and self.source.default_voice:
             try:
-                return self.catalog.resolve(self.settings.default_voice, model, None)
+                return self.catalog.resolve(self.source.default_voice, model, None)
             except UnknownVoice:
                 pass  # the model that was named has voices of its own
         return self.catalog.resolve(voice, model, language)
@@ -121,15 +120,27 @@ class Services:
         """Tell WebSocket clients where to go on: at once, or once what is spoken to them is over, `grace_s` at most."""
         await self.connections.going_away(grace_s)
 
-    def close(self) -> None:
-        """Let go of what was made for this server; blocks until running engine steps are done."""
-        if self.release is not None:
-            self.release()
+    def source_changed(self) -> None:
+        """Predictors came or went: what is free goes to those who wait."""
+        self.slots.capacity_changed()
+        self.admission.capacity_changed()
+        if self.source.elsewhere is not None and self.source.ready:
+            self.has_spoken()
+
+    async def close(self) -> None:
+        """Let go of what was made for this server, once running engine steps are done."""
+        await self.source.close()
         if self.traces is not None:
             self.traces.close()
 
     async def become_ready(self) -> None:
-        """Warm up until it works: a voice that is missing may be pulled while the server runs."""
+        """Warm up until it works: a voice that is missing may be pulled while the server runs.
+
+        Predictors elsewhere warm themselves up.
+        """
+        await self.source.start()
+        if self.source.elsewhere is not None:
+            return
         while not self.spoken:
             await self.warm_up()
             if not self.spoken:
@@ -160,23 +171,19 @@ class Services:
 def build_services(
     settings: Settings,
     *,
-    catalog: Casting | None = None,
-    predictor: Predictor | None = None,
-    clock: Clock | None = None,
+    source: Source,
+    clock: Clock,
     on_ready: Callable[[], None] | None = None,
 ) -> Services:
     """Put a server together. Raises ConfigError."""
-    release = None
-    if predictor is None:
-        engines = catalog if isinstance(catalog, Catalog) else default_catalog()
-        catalog, predictor = engines, (embedded := EmbeddedPredictor(engines, threads=settings.slots))
-        release = embedded.close
-    catalog = catalog or default_catalog()
-    clock = clock or MonotonicClock()
+    source.warm_capacity = settings.warm_capacity
+    predictor = source.predictor
     traces = traces_to(settings.otlp_endpoint, clock) if settings.otlp_endpoint else None
     if traces is not None:
         predictor = TracedPredictor(predictor, traces)
-    counted = CountedPredictor(predictor)
+    # Without any slot a job goes on to its predictor, which knows how long to wait for one.
+    slots = Slots(lambda: max(1, source.predictor.slots), clock, timeout_s=settings.request_timeout_s)
+    counted = CountedPredictor(ScheduledPredictor(predictor, slots))
     cached = CachedPredictor(counted, settings.cache_mb) if settings.cache_mb else None
     turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)
     metrics = Metrics()
@@ -185,7 +192,7 @@ def build_services(
         metrics.listen(traces.ended, traces.started)
     admission = Admission(
         clock,
-        streams=predictor.streams,
+        streams=source.predictor.streams,
         queue_limit=settings.queue_limit,
         queue_timeout_s=settings.queue_timeout_s,
         enabled=settings.admission_enabled,
@@ -197,13 +204,16 @@ def build_services(
         slots=lambda: counted.slots,
         busy=lambda: counted.busy,
         waiting=lambda: turns.waiting,
-        capacity=lambda: {FLOOR: float(turns.limit)},
+        capacity=source.capacity,
+        predictors=lambda: source.endpoints,
         cache=cached,
         connections=lambda: connections.count,
     )
-    return Services(
+    services = Services(
         settings=settings,
-        catalog=catalog,
+        source=source,
+        catalog=source.catalog,
+        slots=slots,
         predictor=cached or counted,
         turns=turns,
         admission=admission,
@@ -214,9 +224,12 @@ def build_services(
         clock=clock,
         lexicon=_lexicon(settings),
         on_ready=on_ready,
-        release=release,
         traces=traces,
     )
+    if source.elsewhere is not None:
+        source.elsewhere.observe = metrics.predictor_request
+        source.elsewhere.on_change = services.source_changed
+    return services
 
 
 def _lexicon(settings: Settings) -> Lexicon | None:
