@@ -20,6 +20,7 @@ from .mixer import Mixer
 from .outbox import Outbox
 from .pauses import Pauses
 from .script import Resolve, Rest, Say, beats
+from .slots import Ticket
 from .take import Take
 from .words import WordTracker
 
@@ -94,6 +95,10 @@ class _Pace:
         self._is_heard = listener is not None
         self.listener = listener or Listener(clock, due_ms=timeline.received_ms + _FIRST_AUDIO_MS)
 
+    def ticket(self) -> Ticket:
+        """The deadline of the next job."""
+        return Ticket(self.listener, is_download=not self._is_heard)
+
     async def room(self) -> None:
         """Return once more may be made."""
         if self._is_heard:
@@ -154,6 +159,7 @@ class _Speaker:
                     await self._segment(segment)
                     await asyncio.sleep(0)  # phrases from memory come without a pause; the reader gets its turn here
                     asked_ms = self._clock.now_ms()
+                self._pace.listener.text_came(asked_ms)  # the writer's last pause, too, is no underrun
             await self._put(self._mixer.finish())
             if self._jobs and not self._spoke:
                 raise PredictorFailed("The predictor gave no sound.")
@@ -203,7 +209,7 @@ class _Speaker:
         self._owed_rest_ms = 0.0
         self._jobs += 1
         job = beat.job
-        take = Take(self._mixer, self._clock, self._pace.listener, lambda: self._predictor.rate_hz(job.voice))
+        take = Take(self._mixer, self._clock, self._pace.ticket(), lambda: self._predictor.rate_hz(job.voice))
         try:
             async with aclosing(self._predictor.synthesize(job, take.ticket)) as chunks:
                 async for chunk in chunks:
