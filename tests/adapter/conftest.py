@@ -47,6 +47,7 @@ class ForeignEngine:
     full: bool = False
     cut: bool = False
     _runner: web.AppRunner | None = None
+    _open: set[asyncio.Transport] = field(default_factory=set)
 
     async def start(self) -> None:
         app = web.Application()
@@ -59,6 +60,9 @@ class ForeignEngine:
         await web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True).start()
 
     async def die(self) -> None:
+        """As a killed process does: every connection is lost at once."""
+        for transport in list(self._open):
+            transport.abort()
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -91,6 +95,7 @@ class ForeignEngine:
         if not self.speaks:
             return _error(500, "InternalServerError", "CUDA error: out of memory")
         self.active += 1
+        self._open.add(request.transport)
         try:
             await self.gate.wait()
         except asyncio.CancelledError:
@@ -98,6 +103,7 @@ class ForeignEngine:
             raise
         finally:
             self.active -= 1
+            self._open.discard(request.transport)
         pcm = spoken(body["input"])
         is_pcm = body.get("response_format", "wav") == "pcm"
         content, kind = (pcm, "audio/pcm") if is_pcm else (wav(pcm), "audio/wav")

@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from ..clock import Clock, MonotonicClock
 from ..config import Settings
@@ -117,7 +118,7 @@ class EngineWatch:
         try:
             async with aclosing(self._engine.synthesize(job, deadline)) as chunks:
                 async for chunk in chunks:
-                    yield chunk
+                    yield self._named(chunk)
             result, self._doubts = "ok", 0
         except Unreachable as error:
             result = "unreachable"
@@ -138,6 +139,12 @@ class EngineWatch:
             self._failures += result in ("failed", "timeout", "unreachable")
             if self.observe is not None:
                 self.observe(self._origin.tier, result, (self._clock.now_ms() - since_ms) / 1000)
+
+    def _named(self, chunk: Chunk) -> Chunk:
+        """The chunk, and where it was made with the model that the engine has."""
+        if chunk.origin is None:
+            return chunk
+        return replace(chunk, origin=replace(chunk.origin, model=self._engine.info.model or chunk.origin.model))
 
     async def _watch(self) -> None:
         while True:
