@@ -242,7 +242,7 @@ async def test_a_thousand_that_cancel_at_once_leave_the_gauges_at_rest(app, runn
             async with talk(port) as client:
                 for number in range(clients):
                     await client.ask()
-                    if number % 4 == 0:
+                    if number % 10 == 0:
                         await client.until("start")
                     await client.tell("cancel")
                     await client.until("done")
