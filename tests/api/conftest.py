@@ -16,6 +16,9 @@ import numpy as np
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as dial
+from websockets.typing import Subprotocol
 
 from vivavoce.api import create_app
 from vivavoce.api.connection import Connection
@@ -264,3 +267,47 @@ def sample() -> Callable[..., float]:
         return value or 0.0
 
     return read
+
+
+class Talk:
+    """A client of /ws/synthesize."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+
+    async def tell(self, kind: str, **fields: Any) -> None:
+        await self.socket.send(json.dumps({"type": kind, **fields}))
+
+    async def ask(self, text: str = "Count me among the others.", **fields: Any) -> None:
+        await self.tell("synthesize", text=text, **fields)
+
+    async def until(self, kind: str) -> dict[str, Any]:
+        """The first message of that kind; `audio` is the first sound."""
+        async with asyncio.timeout(10):
+            async for frame in self.socket:
+                told = {"type": "audio"} if isinstance(frame, bytes) else json.loads(frame)
+                if told["type"] == kind:
+                    return told
+        raise AssertionError(f"closed before {kind}")
+
+    async def closed(self) -> int | None:
+        """The close code, once the server has closed."""
+        async with asyncio.timeout(10):
+            await self.socket.wait_closed()
+        return self.socket.close_code
+
+    def vanish(self) -> None:
+        self.socket.transport.abort()
+
+
+@pytest.fixture
+def talk() -> Callable[[int], contextlib.AbstractAsyncContextManager[Talk]]:
+    """`async with talk(port) as client`: a client of /ws/synthesize of a running server."""
+
+    @contextlib.asynccontextmanager
+    async def make(port: int) -> AsyncIterator[Talk]:
+        url = f"ws://127.0.0.1:{port}/ws/synthesize"
+        async with dial(url, subprotocols=[Subprotocol("vivavoce.v1")], compression=None, close_timeout=1) as socket:
+            yield Talk(socket)
+
+    return make

@@ -4,53 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import random
 
 import pytest
-from websockets.asyncio.client import connect as dial
 from websockets.exceptions import ConnectionClosed
 
 from vivavoce.errors import PredictorFailed
 from vivavoce.speech.admission import Admission
 
 OUTCOMES = ("ok", "cancelled", "client_gone", "shed", "error")
-
-
-class Talk:
-    """A client of /ws/synthesize."""
-
-    def __init__(self, socket):
-        self.socket = socket
-
-    async def tell(self, kind, **fields):
-        await self.socket.send(json.dumps({"type": kind, **fields}))
-
-    async def ask(self, text="Count me among the others.", **fields):
-        await self.tell("synthesize", text=text, **fields)
-
-    async def until(self, kind):
-        """The first message of that kind; `audio` is the first sound."""
-        async with asyncio.timeout(10):
-            async for frame in self.socket:
-                told = {"type": "audio"} if isinstance(frame, bytes) else json.loads(frame)
-                if told["type"] == kind:
-                    return told
-        raise AssertionError(f"closed before {kind}")
-
-    def vanish(self):
-        self.socket.transport.abort()
-
-
-@pytest.fixture
-def talk():
-    @contextlib.asynccontextmanager
-    async def make(port):
-        url = f"ws://127.0.0.1:{port}/ws/synthesize"
-        async with dial(url, subprotocols=["vivavoce.v1"], compression=None, close_timeout=1) as socket:
-            yield Talk(socket)
-
-    return make
 
 
 @pytest.fixture

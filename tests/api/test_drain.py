@@ -159,6 +159,65 @@ async def test_the_operators_port_lives_as_long_as_the_public_one(serving, predi
             await asyncio.open_connection("127.0.0.1", server.admin_port)
 
 
+async def test_a_connection_that_nobody_speaks_to_is_sent_elsewhere_at_once(serving, predictor, talk):
+    predictor.hold_at = 1
+    async with serving(grace_s=600) as server, talk(server.port) as idle, talk(server.port) as busy:
+        await busy.ask("I am not finished yet.")
+        await busy.until("audio")
+        server.tell()
+        gone = await idle.until("going_away")
+        assert gone["resume"] == []
+        assert gone["retry_after_ms"] > 0
+        assert await idle.closed() == 1012
+        assert not server.task.done()
+        async with talk(server.port) as late:
+            assert (await late.until("going_away"))["resume"] == []
+            assert await late.closed() == 1012
+        predictor.gate.set()
+        assert (await busy.until("done"))["outcome"] == "ok"
+        assert (await busy.until("going_away"))["resume"] == []
+        assert await busy.closed() == 1012
+        async with asyncio.timeout(5):
+            await server.task
+    assert counted(server.app) == {"ok": 1}
+
+
+async def test_what_is_not_finished_in_time_goes_on_elsewhere_with_its_token(serving, predictor, talk):
+    predictor.hold_at = 1
+    async with serving(grace_s=0) as server, talk(server.port) as client:
+        await client.ask("This sentence is finished by another server.", request_id="r-7")
+        token = (await client.until("start"))["resume_token"]
+        await client.until("audio")
+        server.tell()
+        gone = await client.until("going_away")
+        assert [told["request_id"] for told in gone["resume"]] == ["r-7"]
+        assert gone["resume"][0]["token"] == token
+        assert await client.closed() == 1012
+        async with asyncio.timeout(5):
+            await server.task
+    assert sum(counted(server.app).values()) == 1
+    assert "error" not in counted(server.app)
+    assert predictor.active == 0
+
+
+async def test_who_waits_for_a_turn_is_sent_elsewhere_when_it_drains(serving, predictor, talk):
+    predictor.hold_at = 1
+    async with serving(grace_s=600, warm_capacity=1) as server, talk(server.port) as first, talk(server.port) as second:
+        await first.ask("I came first.")
+        await first.until("audio")
+        await second.ask("I wait behind.")
+        await second.until("queued")
+        server.tell()
+        assert (await second.until("busy"))["reason"] == "draining"
+        assert (await second.until("done"))["outcome"] == "shed"
+        assert await second.closed() == 1012
+        predictor.gate.set()
+        assert (await first.until("done"))["outcome"] == "ok"
+        async with asyncio.timeout(5):
+            await server.task
+    assert counted(server.app) == {"ok": 1, "shed": 1}
+
+
 class TestDrain:
     """The order of things, without a server."""
 
