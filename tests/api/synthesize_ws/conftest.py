@@ -352,7 +352,7 @@ class Line:
         """Look every virtual ms, later ten times a second; give up after a virtual hour."""
         looks = 0
         async with asyncio.timeout(3_600):
-            while not condition():  # noqa: ASYNC110 - it takes no time
+            while not condition():
                 looks += 1
                 await asyncio.sleep(0.001 if looks < 1_000 else 0.1)
 
