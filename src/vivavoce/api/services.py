@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from fastapi import Request
@@ -20,6 +20,7 @@ from ..logs import log_ending
 from ..metrics import Metrics
 from ..predictors.base import Predictor
 from ..predictors.cached import CachedPredictor
+from ..readings import PredictorState
 from ..speech import Audio, ScheduledPredictor, Slots, Utterance, speak_utterance
 from ..speech.admission import Admission
 from ..speech.resume import ResumeTokens
@@ -47,6 +48,7 @@ class Services:
     source: Source
     catalog: Casting
     predictor: Predictor
+    counted: CountedPredictor
     slots: Slots
     turns: Turns
     admission: Admission
@@ -102,6 +104,13 @@ class Services:
             except UnknownVoice:
                 pass  # the model that was named has voices of its own
         return self.catalog.resolve(voice, model, language)
+
+    @property
+    def predictors(self) -> Sequence[PredictorState]:
+        """Who speaks for this server, and how they are doing."""
+        if self.source.elsewhere is not None:
+            return self.source.endpoints
+        return (self.counted.here(self.source.default_voice or "", ready=self.spoken),)
 
     def has_spoken(self) -> None:
         """Note that speech came out: from now on the server is healthy."""
@@ -181,15 +190,16 @@ def build_services(
     traces = traces_to(settings.otlp_endpoint, clock) if settings.otlp_endpoint else None
     if traces is not None:
         predictor = TracedPredictor(predictor, traces)
-    # Without any slot a job goes on to its predictor, which knows how long to wait for one.
-    slots = Slots(lambda: max(1, source.predictor.slots), clock, timeout_s=settings.request_timeout_s)
-    counted = CountedPredictor(ScheduledPredictor(predictor, slots))
-    cached = CachedPredictor(counted, settings.cache_mb) if settings.cache_mb else None
-    turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)
     metrics = Metrics()
     metrics.listen(log_ending)
     if traces is not None:
         metrics.listen(traces.ended, traces.started)
+    counted = CountedPredictor(predictor, clock, metrics.predictor_request if source.elsewhere is None else None)
+    # Without any slot a job goes on to its predictor, which knows how long to wait for one.
+    slots = Slots(lambda: max(1, source.predictor.slots), clock, timeout_s=settings.request_timeout_s)
+    scheduled = ScheduledPredictor(counted, slots)
+    cached = CachedPredictor(scheduled, settings.cache_mb) if settings.cache_mb else None
+    turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)
     admission = Admission(
         clock,
         streams=source.predictor.streams,
@@ -201,11 +211,11 @@ def build_services(
     secret = settings.token_secret.get_secret_value().encode() if settings.token_secret else secrets.token_bytes(32)
     connections = Connections()
     metrics.watch(
-        slots=lambda: counted.slots,
-        busy=lambda: counted.busy,
-        waiting=lambda: turns.waiting,
+        slots=lambda: source.predictor.slots,
+        busy=lambda: slots.busy,
+        waiting=lambda: turns.waiting + admission.waiting,
         capacity=source.capacity,
-        predictors=lambda: source.endpoints,
+        predictors=lambda: services.predictors,
         cache=cached,
         connections=lambda: connections.count,
     )
@@ -214,7 +224,8 @@ def build_services(
         source=source,
         catalog=source.catalog,
         slots=slots,
-        predictor=cached or counted,
+        predictor=cached or scheduled,
+        counted=counted,
         turns=turns,
         admission=admission,
         resume_tokens=ResumeTokens(secret, settings.resume_ttl_s),
