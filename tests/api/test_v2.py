@@ -77,7 +77,7 @@ async def test_the_health_reply_tells_what_a_pool_wants_to_know(build, connect):
     async with connect(app) as client:
         headers = (await client.get("/v2/health/ready")).headers
     told = {name: headers[name] for name in ("x-slots", "x-streams", "x-tier", "x-node", "x-model")}
-    assert told == {"x-slots": "7", "x-streams": "7", "x-tier": "burst", "x-node": "nodeX-Evil: 1", "x-model": "tts"}
+    assert told == {"x-slots": "7", "x-streams": "7", "x-tier": "burst", "x-node": "nodeX-Evil: 1", "x-model": "scripted"}
 
 
 @pytest.mark.parametrize("path", ["/v2/models/tts", "/v2/models/tts/versions/1"])

@@ -172,3 +172,32 @@ async def test_a_predictor_that_is_full_itself_is_a_refusal(app, predictor, conn
             assert (reply.status_code, reply.headers["retry-after"]) == (503, "3")
     assert sample(app, "tts_utterances_total", door="v2", outcome="shed") == 2
     assert all(isinstance(job, Job) for job in predictor.jobs)
+
+
+async def test_a_spot_notice_lets_a_running_phrase_finish_and_sends_new_ones_elsewhere(
+    app, predictor, running, wire, until
+):
+    """Case 119: a predictor that is told to leave keeps what it has begun; whoever sent it can go on elsewhere."""
+    predictor.hold_at = 1
+    async with (
+        running(app) as port,
+        wire(port) as raw,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
+        await raw.post(asking(STREAM, normalized=True), path=STREAM)
+        assert (await raw.head())[0] == 200
+        await until(lambda: predictor.active == 1)
+        app.state.services.refuse_new_work()
+        for path in ("/v2/health/ready", "/v2/models/tts/ready"):
+            assert (await client.get(path)).status_code == 503
+        assert (await client.get("/v2/health/live")).status_code == 200
+        for path in (INFER, GENERATE, STREAM):
+            refused = await client.post(path, json=asking(path, normalized=True))
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            assert refused.json() == {"error": "The server is shutting down."}
+        predictor.gate.set()
+        received = 0
+        while not (event := decode_event(await next_event(raw))).final:
+            received += len(event.pcm)
+        assert received == 3 * 9_600
+    assert len(predictor.jobs) == 1

@@ -82,7 +82,9 @@ def _draining(scope: Scope) -> bool:
 
 
 def _level(scope: Scope) -> int:
-    return logging.DEBUG if scope["path"] in ("/health", "/ready", "/metrics") else logging.INFO
+    path = scope["path"]
+    is_probe = path in ("/health", "/ready", "/metrics") or path.startswith("/v2/health/")
+    return logging.DEBUG if is_probe else logging.INFO
 
 
 def _path(scope: Scope) -> str:

@@ -80,6 +80,7 @@ class V2Door:
     tally: Tally = field(default_factory=Tally)
     gate: SlotGate = field(init=False)
     loaded: bool = True
+    _models: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.gate = SlotGate(lambda: self.slots)
@@ -97,11 +98,7 @@ class V2Door:
     @property
     def streams(self) -> int:
         """Utterances in the default voice that are kept ahead of their listeners at the same time; a slot at least."""
-        try:
-            voice = self.services.select(None, None, None).voice.name
-            return max(self.slots, self.services.predictor.streams(voice))
-        except VivavoceError:
-            return self.slots
+        return max(self.slots, self.services.predictor.streams(self._default_voice))
 
     @property
     def ready(self) -> bool:
@@ -133,17 +130,34 @@ class V2Door:
             detail = f"Model {model} has no such version; it has version {VERSION}."
             raise HTTPException(HTTPStatus.NOT_IMPLEMENTED, detail)
 
-    def headers(self, origin: Origin | None = None) -> dict[str, str]:
-        """What a pool wants to know with every reply: slots and streams, and where the speech was made."""
+    def headers(self, origin: Origin | None = None, voice: str | None = None) -> dict[str, str]:
+        """What a pool wants to know with every reply: slots and streams, and where, and with which model, it is made."""
         settings = self.services.settings
+        voice = self._default_voice if voice is None else voice
         told: Mapping[str, str] = {
             "X-Slots": str(self.slots),
             "X-Streams": str(self.streams),
             "X-Tier": settings.tier or (origin.tier if origin else ""),
             "X-Node": settings.node_name or (origin.node if origin else ""),
-            "X-Model": (origin.model if origin else "") or self.name,
+            "X-Model": (origin.model if origin else "") or self._model_of(voice),
         }
         return {name: _ascii(value) for name, value in told.items() if value}
+
+    @property
+    def _default_voice(self) -> str:
+        try:
+            return self.services.select(None, None, None).voice.name
+        except VivavoceError:
+            return ""
+
+    def _model_of(self, voice: str) -> str:
+        """What really speaks in that voice; the served name where that is not known."""
+        if endpoints := self.services.source.endpoints:
+            return endpoints[0].model or self.name if len(endpoints) == 1 else self.name
+        if voice and voice not in self._models:
+            self._models.update((entry.name, entry.engine) for entry in self.services.catalog.voices())
+            self._models.setdefault(voice, "")
+        return self._models.get(voice) or self.name
 
 
 def door_of(request: Request) -> V2Door:

@@ -52,6 +52,9 @@ class _Errand:
     def services(self) -> Services:
         return self.door.services
 
+    def headers(self, origin: Origin | None) -> dict[str, str]:
+        return self.door.headers(origin, self.utterance.voice)
+
     def named(self) -> dict[str, str]:
         """The keys that every answer of `generate` begins with."""
         told = {"model_name": self.door.name, "model_version": VERSION}
@@ -140,7 +143,7 @@ class _Reply(Response):
             return compressed(body.content, coding), {**body.headers, "Content-Encoding": coding}
 
         content, described = await asyncio.to_thread(made)
-        told = {**self._errand.door.headers(origin), **described, "Vary": "Accept-Encoding"}
+        told = {**self._errand.headers(origin), **described, "Vary": "Accept-Encoding"}
         await writer.start({"Cache-Control": "no-store", **told}, length_bytes=len(content))
         await writer.write_all(content)
         await writer.end()
@@ -216,7 +219,7 @@ class StreamReply(_Reply):
 
     def _told(self, origin: Origin | None) -> dict[str, str]:
         told = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store"}
-        return {**self._errand.door.headers(origin), **told, "X-Accel-Buffering": "no"}
+        return {**self._errand.headers(origin), **told, "X-Accel-Buffering": "no"}
 
     def _event(self, piece: Piece) -> bytes:
         errand = self._errand
