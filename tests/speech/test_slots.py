@@ -83,7 +83,7 @@ def test_the_earliest_deadline_goes_first_whatever_the_order_of_asking(bench) ->
 
 def test_new_streams_go_before_what_is_made_ahead(bench) -> None:
     def scene(at: Bench) -> None:
-        at.ask("ahead", at.running(3_000))
+        at.ask("ahead", at.running(4_000))
         at.ask("new", at.new(150))
 
     assert bench(scene) == ["new", "ahead"]
@@ -119,11 +119,24 @@ def test_among_new_streams_the_one_due_first_then_the_one_that_asked_first(bench
 
 def test_a_job_without_a_deadline_is_due_at_once_like_a_new_stream(bench) -> None:
     def scene(at: Bench) -> None:
-        at.ask("ahead", at.running(3_000))
+        at.ask("ahead", at.running(4_000))
         at.ask("plain", None)
         at.ask("urgent", at.running(50))
 
     assert bench(scene) == ["urgent", "plain", "ahead"]
+
+
+def test_downloads_come_after_listeners_however_far_behind_they_are(bench) -> None:
+    def scene(at: Bench) -> None:
+        late = Listener(at.clock, due_ms=0)
+        late.sent(0.001)
+        at.ask("late download", Ticket(late, is_download=True))
+        at.ask("new download", Ticket(Listener(at.clock, due_ms=at.clock.now_ms() + 150), is_download=True))
+        at.ask("new", at.new(100))
+        at.ask("urgent", at.running(500))
+        at.ask("ahead", at.running(4_000))
+
+    assert bench(scene) == ["urgent", "new", "new download", "late download", "ahead"]
 
 
 def test_a_pause_of_the_writer_makes_a_stream_new_again(virtual, virtual_clock) -> None:
@@ -336,6 +349,63 @@ def test_a_ticket_knows_when_its_slot_came_and_how_long_it_waited(virtual, virtu
         await at.end()
         assert ticket.waited_ms == pytest.approx(250, abs=1)
         assert ticket.slot_ms == pytest.approx(asked_ms + 250, abs=1)
+
+    virtual(run())
+
+
+@pytest.mark.parametrize(("left_ms", "gives_way"), [(5_000, True), (50, False)])
+@pytest.mark.parametrize("other", ["urgent", "new"])
+def test_a_long_job_that_can_rest_gives_way_where_it_has_time(
+    virtual, virtual_clock, left_ms: float, gives_way: bool, other: str
+) -> None:
+    async def run() -> None:
+        at = Bench(virtual_clock)
+        mine = at.running(left_ms)
+        async with at.slots.hold(mine) as hold:
+            theirs = at.running(10) if other == "urgent" else at.new(0)
+            at.ask(other, theirs)
+            at.ask("no hurry", at.running(6_000))
+            await settled()
+            await hold.give_way()
+            assert at.slots.busy == 1
+            assert at.order == [other] * gives_way
+        await at.end()
+        assert mine.waited_ms == pytest.approx(10 * gives_way, abs=0.1)
+
+    virtual(run())
+
+
+def test_leaving_while_resting_gives_nothing_back_twice(virtual, virtual_clock) -> None:
+    async def run() -> None:
+        at = Bench(virtual_clock)
+
+        async def rest() -> None:
+            async with at.slots.hold(at.running(5_000)) as hold:
+                at.ask("new", at.new(0), 1_000)
+                await settled()
+                await hold.give_way()
+
+        resting = asyncio.ensure_future(rest())
+        await asyncio.sleep(0.5)
+        assert (at.slots.busy, at.slots.waiting) == (1, 1)
+        resting.cancel()
+        await settled()
+        assert (at.slots.busy, at.slots.waiting) == (1, 0)
+        await at.end()
+
+    virtual(run())
+
+
+def test_a_job_that_rests_is_not_turned_away_by_a_full_waiting_list(virtual, virtual_clock) -> None:
+    async def run() -> None:
+        at = Bench(virtual_clock)
+        at.slots = Slots(lambda: 1, virtual_clock, limit=2, timeout_s=0.001)
+        async with at.slots.hold(at.running(5_000)) as hold:
+            tasks = [at.ask(str(index), at.new(0), 500) for index in range(2)]
+            await settled()
+            await hold.give_way()
+            assert tasks[0].done()
+        await at.end()
 
     virtual(run())
 

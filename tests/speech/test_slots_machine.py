@@ -15,7 +15,7 @@ from vivavoce.speech import Slots
 
 
 class Machine(RuleBasedStateMachine):
-    """Jobs ask, run until told, leave at any moment; the capacity moves."""
+    """Jobs ask, run and rest until told, leave at any moment; the capacity moves."""
 
     new_loop: Callable[[], asyncio.AbstractEventLoop]
     new_clock: Callable[[asyncio.AbstractEventLoop], object]
@@ -26,8 +26,9 @@ class Machine(RuleBasedStateMachine):
         self.clock = type(self).new_clock(self.loop)
         self.capacity = 2
         self.slots = Slots(lambda: self.capacity, self.clock, limit=6, timeout_s=50)  # type: ignore[arg-type]
+        self.tasks: list[asyncio.Task[None]] = []
         self.waiting: list[asyncio.Task[None]] = []
-        self.running: dict[asyncio.Task[None], asyncio.Event] = {}
+        self.running: dict[asyncio.Task[None], asyncio.Queue[str]] = {}
 
     def turn(self) -> None:
         async def idle() -> None:
@@ -36,25 +37,38 @@ class Machine(RuleBasedStateMachine):
 
         self.loop.run_until_complete(idle())
         self.waiting = [task for task in self.waiting if not task.done() and task not in self.running]
-        self.running = {task: gate for task, gate in self.running.items() if not task.done()}
+        self.running = {task: orders for task, orders in self.running.items() if not task.done()}
 
     @rule(due_ms=st.one_of(st.none(), st.floats(-1e6, 1e6), st.just(float("nan"))))
     def ask(self, due_ms: float | None) -> None:
-        gate = asyncio.Event()
+        orders: asyncio.Queue[str] = asyncio.Queue()
 
         async def work() -> None:
+            me = asyncio.current_task()
+            assert me is not None
             with contextlib.suppress(Exception):
-                async with self.slots.hold(None if due_ms is None else lambda: due_ms):
-                    self.running[asyncio.current_task()] = gate  # type: ignore[index]
-                    await gate.wait()
+                async with self.slots.hold(None if due_ms is None else lambda: due_ms) as hold:
+                    self.running[me] = orders
+                    while await orders.get() == "rest":
+                        del self.running[me]
+                        self.waiting.append(me)
+                        await hold.give_way()
+                        self.running[me] = orders
 
-        self.waiting.append(self.loop.create_task(work()))
+        self.tasks.append(self.loop.create_task(work()))
+        self.waiting.append(self.tasks[-1])
+        self.turn()
+
+    @precondition(lambda self: self.running)
+    @rule(index=st.integers(0, 50))
+    def rest(self, index: int) -> None:
+        list(self.running.values())[index % len(self.running)].put_nowait("rest")
         self.turn()
 
     @precondition(lambda self: self.running)
     @rule(index=st.integers(0, 50))
     def end(self, index: int) -> None:
-        list(self.running.values())[index % len(self.running)].set()
+        list(self.running.values())[index % len(self.running)].put_nowait("end")
         self.turn()
 
     @precondition(lambda self: self.waiting)
@@ -72,11 +86,11 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.running and self.waiting)
     @rule(ends=st.integers(0, 50), leaves=st.integers(0, 50), apart=st.integers(0, 3))
     def give_up_around_a_grant(self, ends: int, leaves: int, apart: int) -> None:
-        gate = list(self.running.values())[ends % len(self.running)]
+        orders = list(self.running.values())[ends % len(self.running)]
         leaving = self.waiting[leaves % len(self.waiting)]
 
         async def both() -> None:
-            gate.set()
+            orders.put_nowait("end")
             for _ in range(apart):
                 await asyncio.sleep(0)
             leaving.cancel()
@@ -96,9 +110,13 @@ class Machine(RuleBasedStateMachine):
         self.turn()
 
     @invariant()
+    def nobody_is_forgotten(self) -> None:
+        assert len(self.running) + len(self.waiting) == sum(not task.done() for task in self.tasks)
+
+    @invariant()
     def books_are_true(self) -> None:
         assert self.slots.busy == len(self.running)
-        assert self.slots.waiting == len(self.waiting) <= 6
+        assert self.slots.waiting == len(self.waiting)
         assert not self.waiting or self.slots.busy >= self.capacity
 
     def teardown(self) -> None:

@@ -14,21 +14,27 @@ from ..errors import Busy
 from ..predictors.base import Deadline, Job, Predictor
 from .listener import Listener
 
-__all__ = ["ScheduledPredictor", "Slots", "Ticket"]
+__all__ = ["Hold", "ScheduledPredictor", "Slots", "Ticket"]
 
 # A running stream with less than this left goes before a new one; follows how long jobs hold their slots.
-_MIN_MARGIN_MS, _MAX_MARGIN_MS = 300.0, 2_000.0
-_MARGIN_HOLDS = 2.0
+_MIN_MARGIN_MS, _MAX_MARGIN_MS = 1_000.0, 2_500.0
+_MARGIN_HOLDS = 4.0
+_NEWS = 0.1
+_URGENT, _NEW, _LATER = range(3)
 # Who has waited longer than this gets every fourth slot, whatever the deadlines say.
 _PATIENCE_MS = 2_000.0
 _PATIENT_TURN = 4
 
 
 class Ticket:
-    """A listener's deadline for one job; notes when the job got its slot and how long it waited for it."""
+    """A listener's deadline for one job; notes when the job got its slot and how long it waited for it.
 
-    def __init__(self, listener: Listener) -> None:
+    `is_download` says that the listener only stands for a reader who takes what is made as fast as it comes.
+    """
+
+    def __init__(self, listener: Listener, *, is_download: bool = False) -> None:
         self._listener = listener
+        self.is_download = is_download
         self.slot_ms: float | None = None
         self.waited_ms = 0.0
 
@@ -42,15 +48,45 @@ class Ticket:
         return self._listener.waits
 
     def granted(self, slot_ms: float, waited_ms: float) -> None:
-        """The job may run from now on."""
-        self.slot_ms = slot_ms
+        """The job may run, or run on, from now."""
+        if self.slot_ms is None:
+            self.slot_ms = slot_ms
         self.waited_ms += waited_ms
+
+
+class _Claim:
+    """What one job says for itself: when it is due, and who waits for it."""
+
+    __slots__ = ("_asked_ms", "_deadline", "_ticket")
+
+    def __init__(self, deadline: Deadline | None, asked_ms: float) -> None:
+        self._deadline = deadline
+        self._ticket = deadline if isinstance(deadline, Ticket) else None
+        self._asked_ms = asked_ms
+
+    @property
+    def is_new(self) -> bool:
+        return self._deadline is None if self._ticket is None else self._ticket.is_new
+
+    def rank(self, soon_ms: float) -> tuple[float, int, float]:
+        """The smallest goes first: who runs dry before `soon_ms`, then new streams, then whoever else is due next."""
+        due_ms = self._asked_ms if self._deadline is None else self._deadline()
+        if math.isnan(due_ms):
+            due_ms = math.inf
+        if self.is_new:
+            return max(due_ms, soon_ms), _NEW, due_ms
+        if self._ticket is not None and self._ticket.is_download:
+            return max(due_ms, soon_ms), _LATER, due_ms
+        return due_ms, (_URGENT if due_ms < soon_ms else _LATER), due_ms
+
+    def granted(self, slot_ms: float, waited_ms: float) -> None:
+        if isinstance(self._deadline, Ticket):
+            self._deadline.granted(slot_ms, waited_ms)
 
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
-    deadline: Deadline
-    is_new: Callable[[], bool]
+    claim: _Claim
     since_ms: float
     turn: asyncio.Future[None]
 
@@ -60,8 +96,11 @@ class Slots:
 
     Deadlines are asked anew whenever a slot is given away. A job whose listener hears nothing yet (a `Ticket` says so,
     and a job without a deadline counts as one) goes before whatever is made ahead, but after a running stream that is
-    about to run dry, however long it is overdue: new streams cannot drown the running ones. Who has waited for two
-    seconds gets every fourth slot, so that nobody starves. Equal claims are served in the order they came.
+    about to run dry, however long it is overdue: new streams cannot drown the running ones, and neither can downloads.
+    Who has waited for two seconds gets every fourth slot, so that nobody starves. Equal claims are served in the order
+    they came.
+
+    A job that can rest between its steps asks `Hold.give_way` there, so that a long one holds nobody up.
 
     `limit` bounds the waiting list, `timeout_s` the wait. `capacity` may change at any time; say so with
     `capacity_changed`, and jobs that run above it end by themselves.
@@ -71,7 +110,7 @@ class Slots:
         self, capacity: Callable[[], int], clock: Clock, *, limit: int = 1024, timeout_s: float | None = None
     ) -> None:
         self._capacity = capacity
-        self._clock = clock
+        self.clock = clock
         self._limit = limit
         self._timeout_s = timeout_s
         self._queue: list[_Waiter] = []
@@ -85,22 +124,17 @@ class Slots:
         return len(self._queue)
 
     @asynccontextmanager
-    async def hold(self, deadline: Deadline | None = None) -> AsyncIterator[None]:
+    async def hold(self, deadline: Deadline | None = None) -> AsyncIterator[Hold]:
         """Hold a slot, once there is one. Leaving, also while waiting, gives it back at once.
 
         Raises Busy where the waiting list is full or no slot came in time.
         """
-        asked_ms = self._clock.now_ms()
-        await self._take(deadline, asked_ms)
-        began_ms = self._clock.now_ms()
+        hold = Hold(self, deadline)
+        await hold.take(limit=self._limit, timeout_s=self._timeout_s)
         try:
-            if isinstance(deadline, Ticket):
-                deadline.granted(began_ms, began_ms - asked_ms)
-            yield
+            yield hold
         finally:
-            held_ms = self._clock.now_ms() - began_ms
-            self._held_ms += 0.1 * (held_ms - self._held_ms)
-            self._free()
+            hold.free()
 
     def capacity_changed(self) -> None:
         """Give away what has become free."""
@@ -111,22 +145,18 @@ class Slots:
                 self.busy += 1
                 waiter.turn.set_result(None)
 
-    async def _take(self, deadline: Deadline | None, asked_ms: float) -> None:
+    async def take(self, claim: _Claim, now_ms: float, limit: float, timeout_s: float | None) -> None:
+        """Wait for a slot; `Hold` is who calls."""
         self.capacity_changed()
         if not self._queue and self.busy < self._capacity():
             self.busy += 1
             return
-        if len(self._queue) >= self._limit:
+        if len(self._queue) >= limit:
             raise Busy("Too many jobs wait for a predictor.", retry_after_s=1.0)
-        waiter = _Waiter(
-            deadline or (lambda: asked_ms),
-            (lambda: deadline.is_new) if isinstance(deadline, Ticket) else (lambda: deadline is None),
-            asked_ms,
-            asyncio.get_running_loop().create_future(),
-        )
+        waiter = _Waiter(claim, now_ms, asyncio.get_running_loop().create_future())
         self._queue.append(waiter)
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(timeout_s):
                 await waiter.turn
         except TimeoutError:
             self._leave(waiter)
@@ -134,6 +164,20 @@ class Slots:
         except BaseException:
             self._leave(waiter)
             raise
+
+    def free(self, held_ms: float) -> None:
+        """Take a slot back that was held so long; `Hold` is who calls."""
+        self._held_ms += _NEWS * (held_ms - self._held_ms)
+        self._free()
+
+    def is_wanted_more(self, claim: _Claim) -> bool:
+        """Whether somebody who waits is urgent or new, while `claim` has time."""
+        if not self._queue:
+            return False
+        soon_ms = self._soon_ms()
+        if claim.rank(soon_ms)[1] != _LATER:
+            return False
+        return any(waiter.claim.rank(soon_ms)[1] != _LATER for waiter in self._queue)
 
     def _leave(self, waiter: _Waiter) -> None:
         """Give up waiting; a slot that came in the same moment goes on to the next."""
@@ -146,33 +190,58 @@ class Slots:
         self.busy -= 1
         self.capacity_changed()
 
+    def _soon_ms(self) -> float:
+        margin_ms = min(max(_MARGIN_HOLDS * self._held_ms, _MIN_MARGIN_MS), _MAX_MARGIN_MS)
+        return self.clock.now_ms() + margin_ms
+
     def _next(self) -> _Waiter:
-        now_ms = self._clock.now_ms()
         self._grants += 1
         oldest = self._queue[0]
-        if self._grants % _PATIENT_TURN == 0 and now_ms - oldest.since_ms > _PATIENCE_MS:
+        if self._grants % _PATIENT_TURN == 0 and self.clock.now_ms() - oldest.since_ms > _PATIENCE_MS:
             return oldest
-        margin_ms = min(max(_MARGIN_HOLDS * self._held_ms, _MIN_MARGIN_MS), _MAX_MARGIN_MS)
-        return min(self._queue, key=lambda waiter: _claim(waiter, now_ms + margin_ms))
+        soon_ms = self._soon_ms()
+        return min(self._queue, key=lambda waiter: waiter.claim.rank(soon_ms))
 
 
-def _claim(waiter: _Waiter, soon_ms: float) -> tuple[float, float]:
-    """Order the waiting: the smallest goes first."""
-    due_ms = waiter.deadline()
-    if math.isnan(due_ms):
-        due_ms = math.inf
-    return (max(due_ms, soon_ms) if waiter.is_new() else due_ms), due_ms
+class Hold:
+    """One job's hold on a slot."""
+
+    def __init__(self, slots: Slots, deadline: Deadline | None) -> None:
+        self._slots = slots
+        self._claim = _Claim(deadline, slots.clock.now_ms())
+        self._since_ms: float | None = None
+
+    async def take(self, limit: float = math.inf, timeout_s: float | None = None) -> None:
+        """Wait for a slot. Raises Busy where more than `limit` wait, or after `timeout_s`."""
+        asked_ms = self._slots.clock.now_ms()
+        await self._slots.take(self._claim, asked_ms, limit, timeout_s)
+        self._since_ms = now_ms = self._slots.clock.now_ms()
+        self._claim.granted(now_ms, now_ms - asked_ms)
+
+    def free(self) -> None:
+        """Give the slot back, where one is held."""
+        if self._since_ms is not None:
+            held_ms, self._since_ms = self._slots.clock.now_ms() - self._since_ms, None
+            self._slots.free(held_ms)
+
+    async def give_way(self) -> None:
+        """Between two steps of a job that can rest: let those go first who cannot wait, where this one can."""
+        while self._slots.is_wanted_more(self._claim):
+            self.free()
+            await self.take()
 
 
 class ScheduledPredictor:
     """A predictor whose jobs each hold one of `slots` while they run; they wait for it in the order of deadlines.
 
-    A reader who stops reading in mid-job keeps the slot, so read a job to its end.
+    Where jobs `can_rest` between their chunks, one that has time gives its slot to one that has not, and goes on later:
+    true of engines in this process. A reader who stops reading in mid-job keeps the slot, so read a job to its end.
     """
 
-    def __init__(self, inner: Predictor, slots: Slots) -> None:
+    def __init__(self, inner: Predictor, slots: Slots, *, can_rest: bool = False) -> None:
         self._inner = inner
         self._slots = slots
+        self._can_rest = can_rest
 
     @property
     def slots(self) -> int:
@@ -189,6 +258,8 @@ class ScheduledPredictor:
 
     async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         """Speak the job once it has a slot. Raises Busy where none came in time, and what the inner predictor raises."""
-        async with self._slots.hold(deadline), aclosing(self._inner.synthesize(job, deadline)) as chunks:
+        async with self._slots.hold(deadline) as hold, aclosing(self._inner.synthesize(job, deadline)) as chunks:
             async for chunk in chunks:
                 yield chunk
+                if self._can_rest and not chunk.is_last:
+                    await hold.give_way()

@@ -10,7 +10,6 @@ from ..audio import MAX_RATE_HZ, MIN_RATE_HZ
 from ..clock import Clock
 from ..engines.base import Chunk, Origin, Samples
 from ..errors import PredictorFailed
-from .listener import Listener
 from .mixer import Mixer
 from .slots import Ticket
 
@@ -26,14 +25,14 @@ class Take:
     for a slot; `retries` counts how often the job moved to another endpoint.
     """
 
-    def __init__(self, mixer: Mixer, clock: Clock, listener: Listener, rate_hz: Callable[[], int]) -> None:
+    def __init__(self, mixer: Mixer, clock: Clock, ticket: Ticket, rate_hz: Callable[[], int]) -> None:
         self._mixer = mixer
         self._clock = clock
         self._default_hz = rate_hz
         self._rate_hz = 0
         self._began_ms = mixer.position_ms
         self._asked_ms = clock.now_ms()
-        self.ticket = Ticket(listener)
+        self.ticket = ticket
         self.synthesis_ms = 0.0
         self.retries = 0
         self.origin: Origin | None = None
