@@ -86,6 +86,11 @@ class Metrics:
         self._hear_end: list[Callable[[Ending], None]] = []
         self._hear_start: list[Callable[[str, Timeline], None]] = []
 
+    @property
+    def speaking(self) -> int:
+        """Utterances that have started and not ended."""
+        return len(self._spoken_now)
+
     def running(self) -> int:
         """How much is under way: utterances spoken or waiting, and phrases being made."""
         reading = self.read()
