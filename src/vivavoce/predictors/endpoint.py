@@ -9,6 +9,7 @@ from typing import Literal
 from ..clock import Clock
 from .discovery import Target
 from .info import EndpointInfo
+from .patience import Patience
 from .remote import RemotePredictor
 
 __all__ = ["Endpoint", "EndpointState", "Result", "State"]
@@ -52,6 +53,8 @@ class Endpoint:
     def __init__(self, target: Target, predictor: RemotePredictor, clock: Clock) -> None:
         self.target = target
         self.predictor = predictor
+        self.waits: set[Patience] = set()
+        """Those of the jobs that are there."""
         self.outstanding = 0
         self.requests = 0
         self.failures = 0
@@ -119,6 +122,11 @@ class Endpoint:
             weight = max(_LEAST_WEIGHT, 1.0 - left_ms / SLOW_START_MS)
         return (self.outstanding + 1) / (max(1, self.predictor.slots) * weight)
 
+    @property
+    def is_doubted(self) -> bool:
+        """Whether its last probe was late."""
+        return self._doubts > 0
+
     def probed(self, *, others_ready: bool) -> bool:
         """Note a good probe; true where it has become ready by it."""
         self._doubts = 0
@@ -134,10 +142,10 @@ class Endpoint:
 
     def probe_failed(self, *, is_certain: bool) -> bool:
         """Note a bad probe; true where it is no longer ready. One that may only have been late needs a second one."""
-        self._doubts += 1
+        self._doubts = 0 if is_certain else self._doubts + 1
         if not is_certain and self._doubts < _PROBES_TO_DOUBT:
             return False
-        was_up, self._is_up = self._is_up, False
+        was_up, self._is_up, self._doubts = self._is_up, False, 0
         return was_up
 
     def began(self) -> None:

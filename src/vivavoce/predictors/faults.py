@@ -11,7 +11,14 @@ _MAX_RETRY_AFTER_S = 60.0
 
 
 class Unreachable(PredictorFailed):
-    """No connection came about, so nothing was begun there: the job may go elsewhere for free."""
+    """No connection came about, so nothing was begun there: the job may go elsewhere for free.
+
+    `is_silent` says that it was not refused: nobody answered.
+    """
+
+    def __init__(self, message: str, *, is_silent: bool = False) -> None:
+        super().__init__(message)
+        self.is_silent = is_silent
 
 
 class BrokenOff(PredictorFailed):

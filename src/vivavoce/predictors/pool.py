@@ -131,6 +131,8 @@ class Pool:
             endpoint = await self._endpoint_for(tries)
             result: Result = "cancelled"
             since_ms = self._clock.now_ms()
+            patience.anew()
+            endpoint.waits.add(patience)
             try:
                 async with aclosing(endpoint.predictor.synthesize(job, deadline, patience=patience)) as chunks:
                     async for chunk in chunks:
@@ -147,6 +149,7 @@ class Pool:
                 if not tries.may_go_on(endpoint, error, self._clock.now_ms(), self._ready_for(job)):
                     raise
             finally:
+                endpoint.waits.discard(patience)
                 self._over(endpoint, result, since_ms)
             take.again()
 

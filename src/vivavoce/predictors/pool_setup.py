@@ -33,7 +33,7 @@ def pool_from_settings(settings: Settings, clock: Clock | None = None) -> Pool:
     is_shared = len(sources) == 1 and isinstance(sources[0], StaticSource) and _is_name(told[0][0])
     key = settings.predictor_key.get_secret_value() if settings.predictor_key else None
     upstream = Upstream(key=key, connect_timeout_s=settings.connect_timeout_s, keep_alive=settings.keep_alive)
-    times = Times(settings.request_timeout_s, max(settings.connect_timeout_s, min(interval_s, 2.0)))
+    times = Times(settings.request_timeout_s, max(settings.connect_timeout_s, min(interval_s / 2, 1.0)))
     slots_behind = settings.warm_capacity if is_shared else None
 
     def connect(target: Target) -> RemotePredictor:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ..errors import VivavoceError
 from .endpoint import Endpoint
-from .faults import OutOfPatience
+from .faults import OutOfPatience, Unreachable
 
 __all__ = ["Probes"]
 
@@ -59,23 +59,32 @@ class Probes:
         await asyncio.gather(*self._ended, return_exceptions=True)
 
     async def _keep_asking(self, endpoint: Endpoint, hurried: asyncio.Event) -> None:
+        loop = asyncio.get_running_loop()
+        doubted_since_s = loop.time()
         while True:
             hurried.clear()
-            await self._ask(endpoint)
+            if not endpoint.is_doubted:
+                doubted_since_s = loop.time()
+            await self._ask(endpoint, doubted_since_s)
+            if endpoint.is_doubted:
+                continue
             try:
                 async with asyncio.timeout(self._interval_s):
                     await hurried.wait()
             except TimeoutError:
                 continue
 
-    async def _ask(self, endpoint: Endpoint) -> None:
+    async def _ask(self, endpoint: Endpoint, doubted_since_s: float) -> None:
         before = endpoint.slots, endpoint.info
         try:
             await endpoint.predictor.probe()
         except VivavoceError as error:
             # A machine under load may answer late; a second late answer in a row is believed.
-            if endpoint.probe_failed(is_certain=not isinstance(error, OutOfPatience)):
+            is_silent = isinstance(error, OutOfPatience) or (isinstance(error, Unreachable) and error.is_silent)
+            if endpoint.probe_failed(is_certain=not is_silent):
                 logger.warning("%s is not ready (%s)", endpoint.target.url, type(error).__name__)
+                if is_silent:
+                    _cut_off(endpoint, doubted_since_s)
         except Exception:
             if endpoint.probe_failed(is_certain=True):
                 logger.exception("%s cannot be asked whether it is ready", endpoint.target.url)
@@ -84,3 +93,12 @@ class Probes:
                 logger.info("%s is ready: %d slots", endpoint.target.url, endpoint.slots)
         if before != (endpoint.slots, endpoint.info):
             self._on_change()
+
+
+def _cut_off(endpoint: Endpoint, since_s: float) -> None:
+    """End the jobs at an endpoint that has fallen silent, so that they go elsewhere: no reset will ever come.
+
+    One that closes its door, or says that it is not ready, may still finish them.
+    """
+    for patience in tuple(endpoint.waits):
+        patience.lose(since_s)

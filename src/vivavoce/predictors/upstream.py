@@ -169,7 +169,8 @@ class _lost:
         if error is None or not isinstance(error, aiohttp.ClientError | OSError):
             return
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            raise Unreachable("No connection to the predictor came about.") from error
+            is_silent = isinstance(error, aiohttp.ConnectionTimeoutError)
+            raise Unreachable("No connection to the predictor came about.", is_silent=is_silent) from error
         raise BrokenOff(f"The connection to the predictor was lost {self._when}.") from error
 
 

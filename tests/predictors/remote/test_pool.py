@@ -1,12 +1,18 @@
 import asyncio
 import contextlib
+import socket
+import sys
 
 import numpy as np
 import pytest
 
 from vivavoce.config import Settings
+from vivavoce.engines.base import WordTime
 from vivavoce.errors import BadRequest, Busy, PredictorFailed, UnknownVoice
+from vivavoce.predictors.discovery import DnsSource, Target
+from vivavoce.predictors.pool import Pool
 from vivavoce.predictors.pool_setup import pool_from_settings
+from vivavoce.predictors.v2 import V2Predictor
 from vivavoce.predictors.v2_stream import StreamEvent, encode_event
 
 STREAMS = ("vivavoce_stream",)
@@ -388,3 +394,146 @@ async def test_warm_capacity_is_what_stands_behind_a_single_name(kit) -> None:
         assert {endpoint.predictor.slots for endpoint in pool._endpoints.values()} == {slots}
         with contextlib.suppress(asyncio.CancelledError):
             await pool.aclose()
+
+
+async def test_jobs_at_one_that_falls_silent_go_elsewhere(serve, kit, pool_of) -> None:
+    """A machine that loses its power sends no reset: only its silence tells."""
+    cut_off = asyncio.Event()
+
+    async def fall_silent(asked, number=2) -> None:
+        if number == 2:
+            far.routes["/v2/health/ready"] = far.routes["/generate_stream"] = fall_silent
+            cut_off.set()
+            await asyncio.Event().wait()
+
+    whole = kit.tone(0.4) * np.linspace(0.2, 1, 9_600, dtype=np.float32)
+    far = await serve(kit.v2_routes(extensions=STREAMS) | stream_route(kit, whole, on_piece=fall_silent))
+    near = await serve(kit.v2_routes(extensions=STREAMS) | stream_route(kit, whole))
+    seen = []
+    pool = await pool_of(far, burst=[near], connect_timeout_s=0.05, request_timeout_s=20.0)
+    pool.observe = lambda tier, result, seconds: seen.append((tier, result))
+    chunks = await kit.heard(pool.synthesize(kit.job()))
+    assert cut_off.is_set()
+    np.testing.assert_allclose(kit.sound(chunks), whole, atol=1e-4)
+    assert seen == [("floor", "failed"), ("burst", "ok")]
+
+
+async def test_one_that_is_told_to_stop_finishes_what_it_is_saying(serve, kit, pool_of) -> None:
+    async def drain(asked, number) -> None:
+        if number == 1:
+            server.routes["/v2/health/ready"] = lambda asked: asked.whole({"error": "Server is not ready."}, 503)
+            await kit.until(lambda: pool.slots == 0)
+
+    whole = kit.tone(0.4)
+    server = await serve(kit.v2_routes(extensions=STREAMS) | stream_route(kit, whole, on_piece=drain))
+    pool = await pool_of(server)
+    np.testing.assert_allclose(kit.sound(await kit.heard(pool.synthesize(kit.job()))), whole, atol=1e-4)
+    assert pool.endpoints[0].state == "unready"
+
+
+async def test_a_listener_that_accepts_nobody_is_stepped_over_and_heals(serve, kit, pool_of) -> None:
+    far, near = await serve(kit.v2_routes(slots=1)), await serve(kit.v2_routes(slots=1))
+    pool = await pool_of(far, burst=[near], connect_timeout_s=0.05, request_timeout_s=20.0)
+    await far.stop()
+    deaf = socket.socket()
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    deaf.bind(("127.0.0.1", far.port))
+    deaf.listen(8)
+    chunks = await kit.heard(pool.synthesize(kit.job()))
+    assert len(kit.sound(chunks)) == 12_000
+    assert chunks[0].origin.endpoint == near.url
+    await ready_count(pool, 1)
+    deaf.close()
+    await serve(kit.v2_routes(slots=1), far.port)
+    await ready_count(pool, 2)
+
+
+async def test_a_name_whose_addresses_change(serve, kit) -> None:
+    one, two = await serve(kit.v2_routes(slots=1)), await serve(kit.v2_routes(slots=2))
+    addresses = {frozenset({"a"}): frozenset({one.url}), frozenset({"b"}): frozenset({two.url})}
+    told = frozenset({"a"})
+
+    async def resolve(host, port):
+        return told
+
+    class Named:
+        async def watch(self):
+            async for found in DnsSource("pods", 8080, resolve=resolve, interval_s=0.01).watch():
+                names = frozenset(target.url.removeprefix("http://").partition(":")[0] for target in found)
+                yield frozenset(Target(url) for url in addresses[names])
+
+    go_on = asyncio.Event()
+
+    async def slow(asked) -> None:
+        await go_on.wait()
+        await kit.answer_speech(asked, kit.tone(0.1))
+
+    one.routes["/infer"] = slow
+    pool = Pool([Named()], lambda target: V2Predictor(target.url), probe_interval_s=0.05)
+    await pool.start()
+    await ready_count(pool, 1)
+    running = asyncio.ensure_future(kit.heard(pool.synthesize(kit.job())))
+    await kit.until(lambda: one.of("/infer"))
+    told = frozenset({"b"})
+    await kit.until(lambda: pool.slots == 2)
+    assert [(state.endpoint, state.state) for state in pool.endpoints] == [(two.url, "ready"), (one.url, "leaving")]
+    assert (await kit.heard(pool.synthesize(kit.job())))[0].origin.endpoint == two.url
+    go_on.set()
+    assert (await running)[0].origin.endpoint == one.url
+    assert [state.endpoint for state in pool.endpoints] == [two.url]
+    await pool.aclose()
+
+
+_PROCESS = """
+import socket, sys, threading, time
+events = open(sys.argv[1], "rb").read().split(b"|")
+slow = sys.argv[2] == "slow"
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+pages = {b"/v2": b'{"extensions": ["vivavoce_stream"]}'}
+def serve(peer):
+    path = peer.recv(65536).split(b" ")[1]
+    if b"generate_stream" not in path:
+        page = pages.get(path, b'{"ready": true}')
+        peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(page) + page)
+    else:
+        peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/event-stream\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n")
+        for number, event in enumerate(events):
+            peer.sendall(b"%x\\r\\n%b\\r\\n" % (len(event), event))
+            time.sleep(60 if slow and number == 1 else 0)
+        peer.sendall(b"0\\r\\n\\r\\n")
+    peer.close()
+while True:
+    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+"""
+
+
+async def test_kill_9_in_mid_segment_loses_no_word(kit, pool_of, tmp_path) -> None:
+    whole = kit.tone(0.6) * np.linspace(0.2, 1, 14_400, dtype=np.float32)
+    words = [WordTime(0, 3, 0.0, 140.0), WordTime(4, 10, 150.0, 390.0), WordTime(11, 16, 400.0, 590.0)]
+    events = [
+        encode_event(StreamEvent(kit.pcm(piece), 24_000, (word,), word is words[-1]))
+        for piece, word in zip(np.array_split(whole, 3), words, strict=True)
+    ]
+    (tmp_path / "events").write_bytes(b"|".join(events))
+    processes = []
+    for speed in ("slow", "quick"):
+        argv = [sys.executable, "-c", _PROCESS, str(tmp_path / "events"), speed]
+        processes.append(await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE))
+    try:
+        urls = [f"http://127.0.0.1:{int(await process.stdout.readline())}" for process in processes]
+        pool = await pool_of(*urls)
+        heard = []
+        async for chunk in pool.synthesize(kit.job()):
+            heard.append(chunk)
+            if len(heard) == 2:
+                processes[0].kill()
+        np.testing.assert_allclose(kit.sound(heard), whole, atol=1e-4)
+        assert [word for chunk in heard for word in chunk.words] == words
+        assert [chunk.origin.endpoint for chunk in heard if chunk.origin] == urls
+        await ready_count(pool, 1)
+    finally:
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
