@@ -134,5 +134,5 @@ def test_no_slot_is_lost_given_twice_or_left_idle(virtual_loop, virtual_clock) -
     checks = [HealthCheck.too_slow, HealthCheck.filter_too_much]
     run_state_machine_as_test(
         Machine,
-        settings=settings(max_examples=200, stateful_step_count=40, deadline=None, suppress_health_check=checks),
+        settings=settings(max_examples=80, stateful_step_count=40, deadline=None, suppress_health_check=checks),
     )
