@@ -4,7 +4,7 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from vivavoce.engines.base import Chunk, Ipa, Phrase, WordTime
+from vivavoce.engines.base import Chunk, Ipa, Origin, Phrase, WordTime
 from vivavoce.errors import PredictorFailed
 from vivavoce.predictors.base import Deadline, Job
 from vivavoce.predictors.cached import CachedPredictor
@@ -134,3 +134,39 @@ async def test_two_at_once_are_both_whole_and_kept_once(cached: CachedPredictor,
 
 def test_it_passes_on_what_the_inner_one_says(cached: CachedPredictor) -> None:
     assert (cached.slots, cached.rate_hz("anna")) == (3, 24_000)
+
+
+class Remote(Counting):
+    """Names its endpoint; gives no sound the first time where told."""
+
+    def __init__(self, *, silent_at_first: bool = False) -> None:
+        super().__init__()
+        self.silent_at_first = silent_at_first
+
+    async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
+        silent = self.silent_at_first and not self.asked
+        self.asked.append(job.phrase.text)
+        samples = np.zeros(0 if silent else CHUNK_SAMPLES, np.float32)
+        yield Chunk(samples, rate_hz=16_000, origin=Origin("http://a"), is_last=True)
+
+
+async def test_a_phrase_from_memory_was_made_at_no_endpoint_but_keeps_its_rate() -> None:
+    predictor = CachedPredictor(Remote(), limit_mb=1)
+    first, again = await speak(predictor, job("hello")), await speak(predictor, job("hello"))
+    assert [chunk.origin for chunk in first] == [Origin("http://a")]
+    assert [(chunk.origin, chunk.rate_hz, chunk.is_last) for chunk in again] == [(None, 16_000, True)]
+
+
+async def test_no_sound_is_not_remembered() -> None:
+    inner = Remote(silent_at_first=True)
+    predictor = CachedPredictor(inner, limit_mb=1)
+    assert not (await speak(predictor, job("hello")))[0].samples.size
+    assert (await speak(predictor, job("hello")))[0].samples.size
+    assert len(inner.asked) == 2
+    assert predictor.holds(job("hello"))
+
+
+async def test_two_designs_of_one_voice_are_two_phrases(cached, inner) -> None:
+    for instruct in ("female, whisper", "male", "female, whisper"):
+        await speak(cached, Job(Phrase("hello"), "anna", 1.0, instruct))
+    assert len(inner.asked) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from ..engines.base import Chunk
 from .base import Deadline, Job, Predictor
@@ -17,8 +18,8 @@ _CHUNK_OVERHEAD_BYTES = 512
 class CachedPredictor:
     """Keeps whole results of `inner` in memory, the least recently spoken leave first; nothing goes to disk.
 
-    `limit_mb` bounds the samples kept (float32); 0 keeps nothing. Only results that were read to their end are kept.
-    The chunks of a hit are shared: their samples are read-only.
+    `limit_mb` bounds the samples kept (float32); 0 keeps nothing. Only results that were read to their end and have
+    sound are kept. The chunks of a hit are shared: their samples are read-only, and no endpoint is named for them.
     """
 
     def __init__(self, inner: Predictor, limit_mb: float = 64) -> None:
@@ -65,9 +66,9 @@ class CachedPredictor:
                     made = None
                 if made is not None:
                     chunk.samples.flags.writeable = False
-                    made.append(chunk)
+                    made.append(replace(chunk, origin=None) if chunk.origin else chunk)
                 yield chunk
-        if made:
+        if made and any(chunk.samples.size for chunk in made):
             self._keep(job, tuple(made), size)
 
     def _keep(self, job: Job, chunks: tuple[Chunk, ...], size: int) -> None:
