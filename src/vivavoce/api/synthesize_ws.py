@@ -7,6 +7,7 @@ import asyncio
 from fastapi import APIRouter
 from starlette.websockets import WebSocket
 
+from ..errors import Busy
 from ..speech import replies
 from ..speech.admission import Caller
 from ..speech.protocol import SUBPROTOCOL
@@ -30,7 +31,9 @@ async def synthesize(websocket: WebSocket) -> None:
         await websocket.send_text(replies.going_away(RETRY_AFTER_MS, ()))
         await websocket.close(1012, "the server is restarting")
     elif connections.full:
-        await websocket.close(1013, "too many connections")
+        refusal = Busy("This server has as many connections as it takes.")
+        await websocket.send_text(replies.error(refusal))
+        await websocket.close(refusal.close_code, "too many connections")
     else:
         caller: Caller = websocket.scope.get("state", {}).get("caller", Caller())
         try:

@@ -260,11 +260,16 @@ def until() -> Callable[..., Coroutine[Any, Any, None]]:
 
 @pytest.fixture(autouse=True)
 def no_tracebacks(caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest) -> Any:
-    """Nothing that a client does is an error in the log, unless the test says so with the marker `logs_errors`."""
+    """Nothing that a client does is an error in the log, unless the test asks for `errors_in_log`."""
     yield
-    if request.node.get_closest_marker("logs_errors") is None:
+    if "errors_in_log" not in request.fixturenames:
         errors = [record for record in caplog.records if record.levelno >= logging.ERROR or record.exc_info]
         assert not errors, [record.getMessage() for record in errors]
+
+
+@pytest.fixture
+def errors_in_log() -> None:
+    """For tests in which something of ours breaks."""
 
 
 # The door without a socket, in virtual time.
