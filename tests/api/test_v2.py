@@ -503,3 +503,25 @@ async def test_several_at_once_each_get_their_own_words(door, predictor):
         assert response.id == text[7:10].strip()
         spans = json.loads(response.output("words").texts()[0])
         assert " ".join(text[start:end] for start, end, *_ in spans) == text.rstrip(".")
+
+
+async def test_with_keys_only_the_probes_are_open(build, connect):
+    app = build(api_keys="open-sesame")
+    app.state.services.has_spoken()
+    async with connect(app) as client:
+        for path in ("/v2/health/live", "/v2/health/ready"):
+            assert (await client.get(path)).status_code == 200
+        for method, path in [
+            ("GET", "/v2"),
+            ("GET", "/v2/models"),
+            ("GET", "/v2/models/tts"),
+            ("POST", INFER),
+            ("POST", "/v2/models/tts/generate_stream"),
+            ("POST", "/v2/repository/models/tts/unload"),
+            ("GET", "/v2//health/../models"),
+        ]:
+            refused = await client.request(method, path)
+            assert refused.status_code == 401, path
+            assert isinstance(refused.json()["error"], str)
+        key = {"authorization": "Bearer open-sesame"}
+        assert (await client.post(INFER, json=body_of([SENTENCE]), headers=key)).status_code == 200

@@ -1,4 +1,4 @@
-"""Keys: who may call what lies under /v1."""
+"""Keys: who may call what lies under /v1 and /v2."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["KeyCheck"]
 
 
 class KeyCheck:
-    """Middleware: asks every request under /v1 for a key, before anything of its body is read.
+    """Middleware: asks every request under /v1 and /v2 for a key, before anything of its body is read.
 
     The key comes as `Authorization: Bearer …` or as `X-API-Key`. It is compared in constant time and never logged.
     Without keys every door is open.
@@ -41,7 +41,8 @@ class KeyCheck:
 
 
 def _guarded(path: str) -> bool:
-    return path == "/v1" or path.startswith("/v1/")
+    """Everything of the speech APIs but the V2 probes, which a cluster asks without a key."""
+    return path in ("/v1", "/v2") or (path.startswith(("/v1/", "/v2/")) and not path.startswith("/v2/health/"))
 
 
 def _offered(headers: Headers) -> bytes | None:
