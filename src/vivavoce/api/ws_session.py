@@ -46,7 +46,7 @@ class Session:
         self._ending = asyncio.timeout(None)
         self._reading = False
         self._farewell: tuple[int, str] | None = None
-        self._gone = False
+        self._gone = self._deaf = False
         self._rate_limited = 0
 
     @property
@@ -129,6 +129,7 @@ class Session:
             self._end(4408, "nothing was said for too long")
 
     def _lost(self, error: Exception) -> None:
+        self._deaf = True
         if isinstance(error, Stalled):
             self._end(4408, "the client reads nothing")
         else:
@@ -145,7 +146,7 @@ class Session:
     async def _wind_up(self, writer: asyncio.Task[None]) -> None:
         speeches = tuple(self._speeches.values())
         for speech in speeches:
-            speech.end("client_gone" if self._gone else "cancelled")
+            speech.end("client_gone" if self._gone or self._deaf else "cancelled")
         if not self._gone:
             await self._outlet.flush(_FLUSH_TIMEOUT_S)
         writer.cancel()
