@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Self
 
 from websockets.asyncio.client import ClientConnection
@@ -73,15 +74,15 @@ class Link:
         return self._lost is None and self._socket.close_code is None
 
     async def send(self, message: str) -> None:
-        """Send a frame. Raises what broke the connection."""
+        """Send a frame. Raises ConnectionLost; why it broke, `receive` tells."""
         try:
             async with asyncio.timeout(self._patience.connect_s):
                 await self._socket.send(message)
         except TimeoutError:
             self.abandon()
             raise ConnectionLost("The server takes nothing any more.") from None
-        except ConnectionClosed as closed:
-            raise self._why(closed, None) from None
+        except ConnectionClosed:
+            raise ConnectionLost("The connection is closed.") from None
 
     async def receive(self, told: VivavoceError | None = None) -> str | bytes | None:
         """The next frame, or None after an `interrupt`. A server that says nothing for too long, though asked, is lost.
@@ -92,7 +93,8 @@ class Link:
             received = await self._within(self._patience.quiet_s)
             if received != _NOTHING:
                 return received
-            await self.send(frame("ping"))
+            with suppress(ConnectionLost):
+                await self.send(frame("ping"))
             received = await self._within(self._patience.silent_s)
         except ConnectionClosed as closed:
             raise self._why(closed, told) from None

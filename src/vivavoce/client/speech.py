@@ -11,6 +11,7 @@ from ..errors import BadToken, EmptyInput, VivavoceError
 from .connector import Connector
 from .cursor import Cursor
 from .events import Audio, Done, Event, Resumed, Started, Words
+from .faults import ConnectionLost
 from .leg import Leg
 from .link import Link
 from .progress import Progress
@@ -118,7 +119,8 @@ class Speech:
         name = self._name if self._legs == 1 else f"{self._name}.{self._legs}"
         leg = Leg(name, self._progress, self._order, self._token)
         self._route = link, leg
-        await self._writer.start(link, leg)
+        with suppress(ConnectionLost):  # what the server said before it closed is still to be read
+            await self._writer.start(link, leg)
 
     async def _receive(self) -> list[Event]:
         if self._route is None:

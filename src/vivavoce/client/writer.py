@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import suppress
 
-from ..errors import VivavoceError
+from .faults import ConnectionLost
 from .leg import Leg
 from .link import Link
 from .progress import Progress
@@ -41,7 +41,7 @@ class Writer:
             self._task = asyncio.create_task(self._copy(text))
 
     async def start(self, link: Link, leg: Leg) -> None:
-        """Ask for what is left of the text over that connection, and send there what comes. Raises what broke it."""
+        """Ask for what is left of the text over that connection, and send there what comes. Raises ConnectionLost."""
         async with self._turn:
             await link.send(leg.opening())
             self._route = link, leg
@@ -96,7 +96,7 @@ class Writer:
             if self._route is None:
                 return
             link, leg = self._route
-            with suppress(VivavoceError):
+            with suppress(ConnectionLost):
                 while (more := leg.more()) is not None:
                     await link.send(more)
                 if self._flush_due and not self._progress.ended:
