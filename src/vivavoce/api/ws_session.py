@@ -56,6 +56,8 @@ class Session:
 
     def leave(self, retry_after_ms: float) -> None:
         """Tell the client where to go on with what is unfinished, and close with 1012."""
+        if self._farewell is not None:
+            return
         refusal = Busy("The server is restarting.", reason="draining", retry_after_s=retry_after_ms / 1000)
         for speech in tuple(self._speeches.values()):
             if not speech.begun:
