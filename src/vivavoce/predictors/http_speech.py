@@ -6,6 +6,7 @@ understand, and by believing the reply's Content-Type rather than the request.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
@@ -13,12 +14,15 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from yarl import URL
 
+from ..audio import Samples
 from ..engines.base import Chunk, Origin
 from ..engines.estimate import estimated_words
 from ..errors import BadRequest, Busy, PredictorFailed, VivavoceError
 from .base import Deadline, Job
+from .decoder import ENCODED, decoded
 from .faults import BrokenOff, Missing
 from .info import EndpointInfo
 from .pace import Pace, WordGuess
@@ -160,8 +164,15 @@ class HttpSpeechPredictor:
             pieces = _events(reply)
         elif kind.startswith("text/") or kind.endswith("json"):
             raise PredictorFailed(f"The predictor answered with {kind} where sound was asked for.")
+        elif kind in ENCODED:
+            samples, rate_hz = await asyncio.to_thread(decoded, await reply.whole())
+            yield self._whole(samples, rate_hz, job)
+            return
         elif reply.is_whole:
-            yield self._whole(await reply.whole(), reader, job)
+            clip = await reply.whole()
+            samples = np.concatenate((reader.feed(clip), reader.finish()))
+            self.dropped_bytes += reader.dropped_bytes
+            yield self._whole(samples, reader.rate_hz, job)
             return
         else:
             pieces = _bytes(reply)
@@ -175,25 +186,19 @@ class HttpSpeechPredictor:
                 is_first = False
         samples = reader.finish()
         words = guess.feed(samples, reader.rate_hz) + guess.finish()
-        self._note(reader)
+        self._rate_hz = reader.rate_hz
+        self.dropped_bytes += reader.dropped_bytes
         if is_first and not len(samples):
             raise PredictorFailed("The predictor gave no sound.")
         yield Chunk(samples, words, is_last=True, rate_hz=reader.rate_hz, origin=self._origin if is_first else None)
 
-    def _whole(self, body: bytes, reader: SoundReader, job: Job) -> Chunk:
+    def _whole(self, samples: Samples, rate_hz: int, job: Job) -> Chunk:
         """A clip that came whole, with words estimated from all of its sound."""
-        import numpy as np
-
-        samples = np.concatenate((reader.feed(body), reader.finish()))
-        self._note(reader)
         if not len(samples):
             raise PredictorFailed("The predictor gave no sound.")
-        words = estimated_words(job.phrase.text, samples, reader.rate_hz)
-        return Chunk(samples, words, is_last=True, rate_hz=reader.rate_hz, origin=self._origin)
-
-    def _note(self, reader: SoundReader) -> None:
-        self._rate_hz = reader.rate_hz
-        self.dropped_bytes += reader.dropped_bytes
+        self._rate_hz = rate_hz
+        words = estimated_words(job.phrase.text, samples, rate_hz)
+        return Chunk(samples, words, is_last=True, rate_hz=rate_hz, origin=self._origin)
 
 
 async def _bytes(reply: Reply) -> AsyncGenerator[bytes]:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from vivavoce.audio import encoder_for, format_named
 from vivavoce.errors import BadRequest, Busy, PredictorFailed, UnknownVoice
 from vivavoce.predictors.faults import BrokenOff, OutOfPatience, Unreachable
 from vivavoce.predictors.http_speech import HttpSpeechPredictor
@@ -425,3 +426,17 @@ async def test_words_come_with_the_sound_each_once(predict, kit) -> None:
     assert all(one.end_ms <= two.start_ms + 1e-6 for one, two in pairwise(words))
     assert words[-1].end_ms <= 5_000.1
     assert not any(word.exact for word in words)
+
+
+@pytest.mark.parametrize("name", ["mp3", "opus", "flac", "aac"])
+async def test_a_server_that_gives_pcm_to_nobody(predict, kit, name) -> None:
+    encoder = encoder_for(name, 24_000, streamed=False)
+    clip = encoder.encode(kit.tone(1.0)) + encoder.finish()
+    predictor, _ = await predict(lambda asked: asked.chunked(clip, Content_Type=format_named(name).content_type))
+    (chunk,) = await kit.heard(predictor.synthesize(kit.job()))
+    assert abs(len(chunk.samples) / chunk.rate_hz - 1.0) < 0.12
+    spectrum = np.abs(np.fft.rfft(chunk.samples))
+    assert abs(np.argmax(spectrum) * chunk.rate_hz / len(chunk.samples) - 220) < 3
+    predictor, _ = await predict(lambda asked: asked.chunked(b"\x00" * 400, Content_Type="audio/mpeg"))
+    with pytest.raises(PredictorFailed):
+        await kit.heard(predictor.synthesize(kit.job()))
