@@ -26,7 +26,7 @@ from vivavoce.engines.design import CATEGORIES, parse_design
 from vivavoce.errors import BadRequest
 from vivavoce.languages import find_language, languages
 
-from .talk import Talk
+from .talk import Talk, token_of
 
 RATE_HZ = 24_000
 
@@ -172,7 +172,7 @@ class Studio:
     async def token(self, request: Request) -> Response:
         if not self.script.tokens:
             return JSONResponse({"detail": "Not Found"}, 404)
-        return self.refused(request) or JSONResponse({"token": f"of-{self.script.key}", "expires_in": 60})
+        return self.refused(request) or JSONResponse({"token": token_of(self.script.key), "expires_in": 60})
 
     async def numbers(self, request: Request) -> Response:
         self.numbers_asked += 1

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import contextlib
 import itertools
+import re
 import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,11 @@ class Speech:
     played_ms: float = 0.0
     moved: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
+
+
+def token_of(key: str | None) -> str:
+    """What the scripted server gives for a key."""
+    return f"of.{len(key or '')}"
 
 
 class Talk:
@@ -61,8 +67,10 @@ class Talk:
     def _known(self) -> bool:
         offered = self.socket.scope["subprotocols"]
         self.studio.headers.append({"subprotocols": ",".join(offered)})
-        key = base64.urlsafe_b64encode(str(self.script.key).encode()).decode().rstrip("=")
-        return f"vivavoce.token.of-{self.script.key}" in offered or f"vivavoce.key.{key}" in offered
+        return f"vivavoce.token.{token_of(self.script.key)}" in offered or self._key() in offered
+
+    def _key(self) -> str:
+        return "vivavoce.key." + base64.urlsafe_b64encode(str(self.script.key).encode()).decode().rstrip("=")
 
     def _receive(self, message: dict[str, Any]) -> None:
         self.studio.said.append(message)
@@ -111,8 +119,9 @@ class Talk:
             await self._start(speech)
             index = 0
             while (piece := await speech.pieces.get()) is not None:
-                await self._segment(speech, index, piece)
-                index += 1
+                for sentence in re.findall(r".*?[.!?]+(?:\s+|$)|.+$", piece, re.S):
+                    await self._segment(speech, index, sentence)
+                    index += 1
             await self._end(speech, "ok")
             finished = True
         except asyncio.CancelledError:

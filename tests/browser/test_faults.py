@@ -18,7 +18,8 @@ def alert(stage):
 
 @pytest.fixture
 def stage(open_stage, studio):
-    """Refusals are errors in the browser's console, rightly."""
+    """Speech over HTTP, as where no socket passes. Refusals are errors in the browser's console, rightly."""
+    studio.script.sockets = False
     stage = open_stage(studio.url, expect_errors=True)
     stage.page.wait_for_selector("#health[data-health=well]")
     return stage
@@ -91,7 +92,7 @@ def test_a_player_that_cannot_load_is_an_error_and_can_be_tried_again(open_stage
 
 
 def test_a_key_is_asked_for_kept_in_this_tab_only_and_tried_again(open_stage, studio) -> None:
-    studio.script.key = "sesame"
+    studio.script.key, studio.script.sockets = "sesame", False
     stage = open_stage(studio.url, expect_errors=True)
     key = stage.page.get_by_label("API key")
     expect(key).to_be_focused()

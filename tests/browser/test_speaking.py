@@ -191,8 +191,11 @@ def test_blank_text_asks_for_words_and_sends_nothing(stage, studio) -> None:
     assert stage.page.locator("#stop").is_disabled()
 
 
-def test_kokoro_fastapi_overflow_a_long_text_never_fills_memory(stage, studio) -> None:
+def test_kokoro_fastapi_overflow_a_long_text_over_http_never_fills_memory(open_stage, studio) -> None:
     """Half an hour that arrives faster than it is heard is held back, not stored."""
+    studio.script.sockets = False
+    stage = open_stage(studio.url, expect_errors=True)
+    stage.page.wait_for_selector("#health[data-health=well]")
     studio.script.word_ms = 1000
     studio.script.repeat = 1800
     stage.say("on")
@@ -203,5 +206,18 @@ def test_kokoro_fastapi_overflow_a_long_text_never_fills_memory(stage, studio) -
     stage.page.wait_for_timeout(500)
     assert studio.deltas_sent < sent + 200
     assert stage.js("__vivavoce.player.current.buffered") <= 1 << 20
+    stage.page.keyboard.press("Escape")
+    stage.expect_status("Stopped.")
+
+
+def test_kokoro_fastapi_overflow_a_long_text_over_the_socket_never_fills_memory(stage, studio) -> None:
+    """There the page tells what was heard, and the server stays no more than its lead ahead of that."""
+    studio.script.word_ms = 500
+    studio.script.repeat = 3600
+    studio.script.lead_ms = 2_000
+    stage.say("on")
+    stage.until("__vivavoce.player.current?.heardMs > 1_500")
+    assert 3 * 24_000 > stage.js("__vivavoce.player.current.buffered") > 1.2 * 24_000
+    assert 5 <= studio.deltas_sent <= 10
     stage.page.keyboard.press("Escape")
     stage.expect_status("Stopped.")

@@ -86,15 +86,15 @@ def test_only_a_gap_that_was_heard_counts(stage) -> None:
     script = """
       send({ type: "begin", rateHz: 24000 });
       for (let part = 0; part < 3; part += 1) {
-        send({ type: "write", samples: new Int16Array(8000).fill(1000) });
-        for (let block = 0; block < 300; block += 1) render();
+        send({ type: "write", samples: new Int16Array(16000).fill(1000) });
+        for (let block = 0; block < 400; block += 1) render();
       }
       const before = processor.underruns;
       send({ type: "end" });
       for (let block = 0; block < 300; block += 1) render();
       return [before, processor.underruns, messages("drained").length, messages("progress").at(-1).consumed];
     """
-    assert run(stage, 48_000, script) == [2, 2, 1, 24_000]
+    assert run(stage, 48_000, script) == [2, 2, 1, 48_000]
 
 
 def test_messages_of_a_stopped_stream_are_not_heard(stage) -> None:
@@ -119,6 +119,91 @@ def test_a_stream_of_nothing_ends_at_once(stage) -> None:
       return [messages("drained").length, messages("started").length];
     """
     assert run(stage, 44_100, script) == [1, 0]
+
+
+def test_the_buffer_grows_after_an_underrun_and_slowly_shrinks_again(stage) -> None:
+    script = """
+      const { Cushion } = await import("/player-worklet.js");
+      send({ type: "begin", rateHz: 24000 });
+      const cushions = [];
+      for (let part = 0; part < 7; part += 1) {
+        send({ type: "write", samples: new Int16Array(60000).fill(1000) });
+        for (let block = 0; block < 1300; block += 1) render();
+        cushions.push(processor.cushion.seconds);
+      }
+      const most = processor.cushion.seconds;
+      processor.cushion.shrink(Cushion.HALF_LIFE_S);
+      const half = processor.cushion.seconds;
+      processor.cushion.shrink(1e6);
+      return { cushions, most, half, least: processor.cushion.seconds, told: messages("progress").at(-1).cushionS };
+    """
+    got = run(stage, 48_000, script)
+    assert got["cushions"][0] == pytest.approx(0.03, abs=0.001)
+    assert got["cushions"][1] == pytest.approx(0.25, rel=0.1)
+    assert got["cushions"][2] == pytest.approx(0.5, rel=0.1)
+    assert got["cushions"] == sorted(got["cushions"])
+    assert got["most"] == pytest.approx(2, rel=0.1)
+    assert got["told"] == pytest.approx(got["most"], rel=0.01)
+    assert got["half"] == pytest.approx(got["most"] / 2)
+    assert got["least"] == 0.03
+
+
+def test_speech_that_is_there_is_not_kept_waiting_for_a_full_buffer(stage) -> None:
+    """A server may send no more until it hears that something was played."""
+    script = """
+      processor.cushion.seconds = 2;
+      send({ type: "begin", rateHz: 24000 });
+      send({ type: "write", samples: new Int16Array(4800).fill(1000) });
+      let blocks = 0;
+      while (messages("started").length === 0 && blocks < 1000) { render(); blocks += 1; }
+      return blocks * 128 / 48000;
+    """
+    assert run(stage, 48_000, script) == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_pause_of_the_writer_is_no_underrun(stage) -> None:
+    script = """
+      send({ type: "begin", rateHz: 24000 });
+      for (let part = 0; part < 3; part += 1) {
+        send({ type: "write", samples: new Int16Array(2400).fill(1000) });
+        if (part < 2) send({ type: "rest" });
+        for (let block = 0; block < 200; block += 1) render();
+      }
+      send({ type: "end" });
+      for (let block = 0; block < 100; block += 1) render();
+      return [processor.underruns, messages("progress").at(-1).consumed, messages("drained").length];
+    """
+    assert run(stage, 48_000, script) == [0, 7_200, 1]
+
+
+def test_a_cut_forgets_what_is_not_played_yet_and_goes_on_with_what_comes(stage) -> None:
+    script = """
+      send({ type: "begin", rateHz: 24000 });
+      send({ type: "write", samples: new Int16Array(24000).fill(8000) });
+      for (let block = 0; block < 30; block += 1) render();
+      send({ type: "cut", to: 12000 });
+      send({ type: "write", samples: new Int16Array(4800).fill(-8000) });
+      send({ type: "end" });
+      const out = [];
+      while (messages("drained").length === 0) out.push(...render());
+      return { total: processor.frames, below: out.filter((value) => value < -0.2).length, underruns: processor.underruns };
+    """
+    got = run(stage, 48_000, script)
+    assert got["total"] == pytest.approx(2 * 16_800, abs=2)
+    assert got["below"] == pytest.approx(2 * 4_800, abs=40)
+    assert got["underruns"] == 0
+
+
+def test_a_cut_behind_what_was_played_takes_nothing_back(stage) -> None:
+    script = """
+      send({ type: "begin", rateHz: 24000 });
+      send({ type: "write", samples: new Int16Array(24000).fill(8000) });
+      for (let block = 0; block < 100; block += 1) render();
+      const played = processor.resampler.head;
+      send({ type: "cut", to: 100 });
+      return [played <= processor.ring.written, processor.ring.written - played < 100];
+    """
+    assert run(stage, 48_000, script) == [True, True]
 
 
 @pytest.mark.slow

@@ -86,9 +86,7 @@ export class Api {
     const response = await fetch(new URL(path, this.baseUrl), { ...options, headers, cache: "no-store" }).catch(rethrow);
     if (response.ok) return response;
     const body = await response.json().catch(() => null);
-    const error = ApiError.from(body, response.status, Number(response.headers.get("Retry-After")) || null);
-    if (error.status === 401 && this.key) error.code = "wrong_api_key";
-    throw error;
+    throw ApiError.from(body, response.status, Number(response.headers.get("Retry-After")) || null);
   }
 }
 

@@ -118,6 +118,7 @@ async function download() {
 
 /** Tells what went wrong; where a key is missing, asks for it and tries again. */
 function fail(error, again) {
+  if (error.status === 401 && api.key) error.code = "wrong_api_key";
   at("error").textContent = plainWords(error);
   at("error").hidden = false;
   if (error.status === 401) keyForm.ask(() => withKey(again));
@@ -136,7 +137,7 @@ function showState() {
   if (!active && document.activeElement === at("stop")) at("speak").focus();
   at("stop").disabled = !active;
   for (const [id, shown] of Object.entries(figuresShown(figures))) at(id).textContent = shown;
-  timeline.show(story, figures);
+  timeline.show(story, figures, !active);
   if (active) return;
   editor.clear();
   meter.rest();

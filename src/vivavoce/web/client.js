@@ -22,6 +22,7 @@ export class Client {
   #connecting = null;
   #connection = null;
   #count = 0;
+  #epoch = 0;
 
   /**
    * @param {string | URL} url http(s) or ws(s).
@@ -37,14 +38,24 @@ export class Client {
   /** The connection there is, or a new one. Rejects with ApiError; `connection_failed` where no socket opens. */
   async connect() {
     if (this.#connection?.alive) return this.#connection;
-    this.#connecting ??= this.#open().finally(() => (this.#connecting = null));
+    this.#connecting ??= this.#open();
     return this.#connecting;
   }
 
-  async #open() {
-    const protocols = protocolsOf(await this.secret());
-    this.#connection = await Connection.open(this.url, protocols, this.Socket);
-    return this.#connection;
+  #open() {
+    const opening = this.#opened().finally(() => {
+      if (this.#connecting === opening) this.#connecting = null;
+    });
+    return opening;
+  }
+
+  /** One that was given up while it opened is of no use any more. */
+  async #opened() {
+    const epoch = this.#epoch;
+    const connection = await Connection.open(this.url, protocolsOf(await this.secret()), this.Socket);
+    if (epoch === this.#epoch) this.#connection = connection;
+    else connection.close();
+    return connection;
   }
 
   /** Frames that came too late and were dropped. */
@@ -54,8 +65,9 @@ export class Client {
 
   /** Gives the connection up, for another key or for good. */
   close() {
+    this.#epoch += 1;
     this.#connection?.close();
-    this.#connection = null;
+    this.#connection = this.#connecting = null;
   }
 
   /**

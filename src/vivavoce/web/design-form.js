@@ -46,12 +46,13 @@ export class DesignForm extends EventTarget {
     return this.toggle.checked;
   }
 
-  /** How to ask for the designed voice; null while none is designed, or the server has not said how. */
+  /** How to ask for the designed voice; null while none is designed. */
   get chosen() {
-    if (!this.on || !this.#answer) return null;
-    const { native, instruct, voice } = this.#answer;
-    if (native) return { instruct, language: this.#language.tag };
-    return voice ? { voice: voice.id ?? voice.name, language: voice.language ?? this.#language.tag } : null;
+    if (!this.on) return null;
+    const { instruct = instructOf(this.#choices, this.#offered), native = true, voice = null } = this.#answer ?? {};
+    const language = this.#language?.tag;
+    if (native || !voice) return { instruct, language };
+    return { voice: voice.id ?? voice.name, language: voice.language ?? language };
   }
 
   get #offered() {

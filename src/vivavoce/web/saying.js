@@ -123,10 +123,8 @@ export class Saying {
 
   async #start({ sample_rate: rateHz }, player) {
     this.place = null;
-    if (this.#playback) {
-      this.change(this.#playback.firstSoundMs === null ? "waiting" : "speaking");
-      return;
-    }
+    this.change(typeof this.#playback?.firstSoundMs === "number" ? "speaking" : "waiting");
+    if (this.#playback) return;
     this.#playback = await player.play(rateHz);
     this.#playback.progressed = () => this.#speech.played(this.#playback.heardMs - this.#cutMs);
   }

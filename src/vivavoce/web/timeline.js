@@ -31,22 +31,23 @@ export class Timeline {
   /**
    * @param {import("./story.js").Story | null} story
    * @param {import("./saying.js").Figures | null} figures
+   * @param {boolean} over whether nothing of it sounds any more.
    */
-  show(story, figures) {
+  show(story, figures, over) {
     const firstMs = figures?.firstSoundMs ?? null;
     const steps = story?.steps(firstMs) ?? [];
     const parts = story?.segments ?? [];
     this.none.hidden = steps.length + parts.length > 0;
     this.table.hidden = parts.length === 0;
     this.summary.hidden = this.steps.hidden = steps.length === 0;
-    if (steps.length > 0) this.#showSteps(steps, story, firstMs);
+    if (steps.length > 0) this.#showSteps(steps, story, firstMs, over);
     if (parts.length > 0) this.#showParts(story, firstMs);
   }
 
-  #showSteps(steps, story, firstMs) {
+  #showSteps(steps, story, firstMs, over) {
     const { outcome, retries = 0, underruns = 0 } = story.done ?? {};
     const facts = [
-      OUTCOMES[outcome],
+      over ? OUTCOMES[outcome] : "",
       firstMs === null ? "" : `first sound after ${duration(firstMs)}`,
       story.lostMs.length > 0 ? `went on after ${times(story.lostMs.length, "lost connection")}` : "",
       retries > 0 ? `${times(retries, "segment")} made again elsewhere` : "",

@@ -67,6 +67,7 @@ export function sharedStart(before, after) {
 /** Where a mark at `at` in `before` is after an edit. */
 function moved(before, after, at) {
   const start = sharedStart(before, after);
+  if (start >= at) return at;
   let tail = 0;
   const most = Math.min(before.length, after.length) - start;
   while (tail < most && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
@@ -74,10 +75,10 @@ function moved(before, after, at) {
   return Math.min(at, start);
 }
 
-/** The start of the word in which `after` was changed, or null where nothing was added. */
+/** Where in `after` what was added begins, with the whole of a word that it changed; null where nothing was added. */
 export function newFrom(before, after) {
   const start = sharedStart(before, after);
   if (after.length <= before.length && start >= after.length) return null;
   if (after.slice(start).trim() === "") return null;
-  return /\S*$/u.exec(after.slice(0, start)).index;
+  return /\s/u.test(after[start]) ? start : /\S*$/u.exec(after.slice(0, start)).index;
 }
