@@ -15,10 +15,12 @@ import pytest
 from vivavoce.clock import MonotonicClock
 from vivavoce.engines.base import Chunk, Origin, Phrase
 from vivavoce.errors import ConfigError, PredictorFailed
+from vivavoce.logs import request_id
 from vivavoce.metrics import Metrics
 from vivavoce.predictors.base import Job
+from vivavoce.spans import carried_headers
 from vivavoce.speech import SegmentEnd, Timeline
-from vivavoce.traces import TraceContext, TracedPredictor, Traces, traces_to, tracing_headers
+from vivavoce.traces import TraceContext, TracedPredictor, Traces, traces_to
 
 pytest.importorskip("opentelemetry.sdk")
 
@@ -45,7 +47,7 @@ class Speaking:
         return 24_000
 
     async def synthesize(self, job, deadline=None):
-        self.heard.append(tracing_headers())
+        self.heard.append(carried_headers())
         yield Chunk(np.zeros(240, np.float32), origin=Origin("http://a:8080", "burst", "node-7", "omni"))
         if self.breaks:
             raise self.breaks
@@ -183,7 +185,13 @@ async def test_a_job_that_is_cut_off_has_its_end(exporter, traces):
     (span,) = exporter.get_finished_spans()
     assert span.attributes["tts.chunks"] == 1
     assert span.status.status_code is StatusCode.UNSET
-    assert tracing_headers() == {}
+    assert carried_headers() == {}
+
+
+async def test_the_requests_name_goes_on_too():
+    token = request_id.set("req_42")
+    assert carried_headers() == {"X-Request-Id": "req_42"}
+    request_id.reset(token)
 
 
 async def test_utterances_at_the_same_time_keep_apart(exporter, traces, metrics):

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from contextlib import aclosing
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from .clock import Clock
@@ -18,20 +17,16 @@ from .errors import ConfigError, VivavoceError
 from .logs import request_id
 from .metrics import Ending
 from .predictors.base import Deadline, Job, Predictor
+from .spans import job_span, remote_context, utterance_span
 from .speech.events import Timeline
 
 if TYPE_CHECKING:
-    from opentelemetry.context import Context
     from opentelemetry.sdk.trace import SpanProcessor
     from opentelemetry.trace import Span
 
-__all__ = ["TraceContext", "TracedPredictor", "Traces", "traces_to", "tracing_headers"]
+__all__ = ["TraceContext", "TracedPredictor", "Traces", "traces_to"]
 
 _FLUSH_S = 2.0
-
-_remote: ContextVar[Context | None] = ContextVar("remote", default=None)
-_utterance: ContextVar[Span | None] = ContextVar("utterance", default=None)
-_job: ContextVar[Span | None] = ContextVar("job", default=None)
 
 _Scope = MutableMapping[str, Any]
 _Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -51,19 +46,6 @@ def traces_to(endpoint: str, clock: Clock) -> Traces:
         raise ConfigError("VIVAVOCE_OTLP_ENDPOINT needs OpenTelemetry: pip install 'vivavoce[otel]'") from None
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/').removesuffix('/v1/traces')}/v1/traces")
     return Traces(BatchSpanProcessor(exporter), clock)
-
-
-def tracing_headers() -> dict[str, str]:
-    """What a request to a predictor carries so that its spans join the trace: `traceparent`, where there is one."""
-    span = _job.get() or _utterance.get()
-    if span is None:
-        return {}
-    from opentelemetry.trace import set_span_in_context
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
-    headers: dict[str, str] = {}
-    TraceContextTextMapPropagator().inject(headers, set_span_in_context(span))
-    return headers
 
 
 class Traces:
@@ -91,7 +73,7 @@ class Traces:
         """Open the span of an utterance that was admitted; it is the parent of the jobs of this task and its own."""
         span = self._open(door, timeline)
         self._spans[id(timeline)] = span
-        _utterance.set(span)
+        utterance_span.set(span)
 
     def ended(self, ending: Ending) -> None:
         """Close the span of an utterance; one that was never admitted has its whole span now."""
@@ -131,7 +113,7 @@ class Traces:
 
         return self.tracer.start_span(
             "utterance",
-            context=_remote.get(),
+            context=remote_context.get(),
             kind=SpanKind.SERVER,
             attributes={"tts.door": door, "tts.request_id": request_id.get()},
             start_time=self._wall_ns(timeline.received_ms),
@@ -165,7 +147,7 @@ class TracedPredictor:
     async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         """Speak the job. Raises what the inner predictor raises."""
         span = self._open(job)
-        _job.set(span)
+        job_span.set(span)
         chunks_seen, samples_seen = 0, 0
         try:
             async with aclosing(self._inner.synthesize(job, deadline)) as chunks:
@@ -184,12 +166,12 @@ class TracedPredictor:
             span.set_attribute("tts.chunks", chunks_seen)
             span.set_attribute("tts.samples", samples_seen)
             span.end()
-            _job.set(None)
+            job_span.set(None)
 
     def _open(self, job: Job) -> Span:
         from opentelemetry.trace import SpanKind, set_span_in_context
 
-        parent = _utterance.get()
+        parent = utterance_span.get()
         return self._traces.tracer.start_span(
             "predict",
             context=None if parent is None else set_span_in_context(parent),
@@ -215,7 +197,7 @@ class TraceContext:
 
             named = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
             carried = {name: named[name] for name in ("traceparent", "tracestate") if name in named}
-            _remote.set(TraceContextTextMapPropagator().extract(carried) if carried else None)
+            remote_context.set(TraceContextTextMapPropagator().extract(carried) if carried else None)
         await self.app(scope, receive, send)
 
 

@@ -11,6 +11,7 @@ import aiohttp
 from yarl import URL
 
 from ..errors import PredictorFailed
+from ..spans import carried_headers
 from .faults import BrokenOff, Unreachable, fault_of
 from .patience import Patience
 
@@ -111,6 +112,7 @@ class Upstream:
     ) -> aiohttp.ClientResponse:
         """The response to a request. On a kept connection that was closed meanwhile, it is sent once more."""
         used: list[str] = []
+        headers = {**carried_headers(), **(headers or {})}
         asked = partial(self._ready().request, method, url, data=body, headers=headers, allow_redirects=False)
         try:
             with _lost("before it answered"):
