@@ -71,7 +71,7 @@ async def test_told_to_stop_it_is_not_ready_refuses_new_work_and_lets_what_runs_
         assert (await raw.head())[0] == 200
         assert await server.status() == "ready"
         server.tell()
-        await until(lambda: server.app.state.services.turns.draining)
+        await until(lambda: server.app.state.services.admission.draining)
         assert await server.status() == "draining"
         assert (await server.get("/health")).status_code == 200
         for _ in range(3):
@@ -108,7 +108,7 @@ async def test_told_twice_it_stops_at_once(serving, predictor, wire, until):
         await raw.post({"input": "Nobody waits for me any more.", "response_format": "pcm"})
         assert (await raw.head())[0] == 200
         server.tell()
-        await until(lambda: server.app.state.services.turns.draining)
+        await until(lambda: server.app.state.services.admission.draining)
         assert not server.task.done()
         server.tell()
         async with asyncio.timeout(5):
@@ -148,7 +148,7 @@ async def test_the_operators_port_lives_as_long_as_the_public_one(serving, predi
         await raw.post({"input": "Watch me while I finish.", "response_format": "pcm"})
         assert (await raw.head())[0] == 200
         server.tell()
-        await until(lambda: server.app.state.services.turns.draining)
+        await until(lambda: server.app.state.services.admission.draining)
         numbers = (await server.get("/stats", server.admin_port)).json()
         assert (numbers["status"], numbers["streams"]) == ("draining", 1)
         assert (await server.get("/ready", server.admin_port)).status_code == 503

@@ -18,7 +18,7 @@ def ask(**fields):
 
 async def settled(app, predictor, until):
     services = app.state.services
-    await until(lambda: predictor.active == 0 and services.turns.running == 0 and services.turns.waiting == 0)
+    await until(lambda: predictor.active == 0 and services.admission.running == 0 and services.admission.waiting == 0)
 
 
 @pytest.mark.parametrize("fields", [{"stream": True}, {"stream": False}, {"stream_format": "sse"}])
@@ -63,7 +63,7 @@ async def test_pocket_tts_238_disconnect_frees_slot(build, engine, running, wire
             raw.leave()
             await until(lambda: engine.running == 0)
         begun, done = engine.begun, engine.steps_done
-        await until(lambda: app.state.services.turns.running == 0)
+        await until(lambda: app.state.services.admission.running == 0)
         assert (engine.begun, engine.steps_done) == (begun, done)
         engine.steps = 2
         async with wire(port) as raw:
@@ -87,12 +87,12 @@ async def test_a_storm_of_departures_leaves_nothing_behind(build, engine, runnin
         async with wire(port) as raw:
             await raw.post(ask(input="Warm."))
             await raw.head()
-        await until(lambda: app.state.services.turns.running == 0)
+        await until(lambda: app.state.services.admission.running == 0)
         threads = threading.active_count()
         for _ in range(4):
             await asyncio.gather(*(visit(port) for _ in range(40)))
-        turns = app.state.services.turns
-        await until(lambda: turns.running == 0 and turns.waiting == 0 and engine.running == 0)
+        admission = app.state.services.admission
+        await until(lambda: admission.running == 0 and admission.waiting == 0 and engine.running == 0)
         await until(
             lambda: sample(app, "tts_slots_busy") == 0 and sample(app, "tts_streams_active", door="openai") == 0
         )
@@ -112,17 +112,17 @@ async def test_a_storm_of_departures_leaves_nothing_behind(build, engine, runnin
 async def test_leaving_while_waiting_for_a_turn(build, predictor, running, wire, until):
     app = build(warm_capacity=1)
     predictor.hold_at = 0
-    turns = app.state.services.turns
+    admission = app.state.services.admission
     async with running(app) as port, wire(port) as first, wire(port) as second:
         await first.post(ask())
         await until(lambda: predictor.active == 1)
         await second.post(ask())
-        await until(lambda: turns.waiting == 1)
+        await until(lambda: admission.waiting == 1)
         second.leave()
-        await until(lambda: turns.waiting == 0)
-        assert turns.running == 1
+        await until(lambda: admission.waiting == 0)
+        assert admission.running == 1
         first.leave()
-        await until(lambda: turns.running == 0 and predictor.active == 0)
+        await until(lambda: admission.running == 0 and predictor.active == 0)
 
 
 async def test_leaving_in_the_midst_of_a_request_body(app, predictor, running, wire, until, caplog):
@@ -180,7 +180,7 @@ async def test_a_request_too_many_is_told_to_come_back(build, predictor, running
         await first.post(ask())
         await until(lambda: predictor.active == 1)
         await second.post(ask())
-        await until(lambda: app.state.services.turns.waiting == 1)
+        await until(lambda: app.state.services.admission.waiting == 1)
         await third.post(ask())
         status, headers = await third.head()
         assert (status, headers["retry-after"]) == (503, "7")

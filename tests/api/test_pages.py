@@ -87,12 +87,15 @@ async def test_health_recovers_when_the_voice_arrives(build, engine, monkeypatch
     assert caplog.text.count("the default voice cannot speak") == 1
 
 
-async def test_ready_tells_draining_and_full_apart(app, client):
+async def test_ready_tells_draining_and_full_apart(app, client, predictor):
     await app.state.services.warm_up()
-    turns = app.state.services.turns
-    turns.limit, turns.queue_limit = 0, 0
+    admission = app.state.services.admission
+    predictor.seats = admission.queue_limit = 0
+    refused = await client.post("/v1/audio/speech", json={"input": "Too many."})
+    assert refused.status_code == 503
+    assert "Retry-After" in refused.headers
     assert (await client.get("/ready")).json() == {"status": "full"}
-    turns.draining = True
+    admission.draining = True
     response = await client.get("/ready")
     assert (response.status_code, response.json()) == (503, {"status": "draining"})
     assert (await client.post("/v1/audio/speech", json={"input": "Too late."})).status_code == 503

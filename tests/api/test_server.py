@@ -88,7 +88,7 @@ async def test_an_utterance_that_runs_may_finish_when_the_server_stops(app, pred
             raw = await connect(port)
             await raw.post({"input": "Let me finish this sentence.", "response_format": "pcm"})
             assert (await raw.head())[0] == 200
-            app.state.services.turns.draining = True
+            app.state.services.admission.draining = True
             async with wire(port) as late:
                 await late.post({"input": "Too late."})
                 status, headers = await late.head()
@@ -130,7 +130,7 @@ async def test_when_the_time_to_finish_ends_a_reply_breaks_off_and_nothing_is_sa
             if hold_at:
                 assert (await raw.head())[0] == 200
             await until(lambda: predictor.active)
-            app.state.services.turns.draining = True
+            app.state.services.admission.draining = True
         if not hold_at:
             assert (await raw.head())[0] == 503
             assert json.loads(await raw.reader.read())["error"]["code"] == "busy"

@@ -59,7 +59,7 @@ async def test_what_is_spoken_and_what_waits_is_seen_while_it_happens(build, pre
         await first.post({"input": "I am being spoken.", "response_format": "pcm"})
         assert (await first.head())[0] == 200
         await second.post({"input": "And I am waiting.", "response_format": "pcm"})
-        await until(lambda: app.state.services.turns.waiting)
+        await until(lambda: app.state.services.admission.waiting)
         numbers = (await client.get("/stats")).json()
         assert (numbers["streams"], numbers["queue"], numbers["slots_busy"]) == (1, 1, 1)
         assert (numbers["capacity"], numbers["backlog"]) == (1, 1)
@@ -68,8 +68,8 @@ async def test_what_is_spoken_and_what_waits_is_seen_while_it_happens(build, pre
         assert (await second.head())[0] == 200
 
 
-async def test_refusals_are_counted(app, client):
-    app.state.services.turns.limit = app.state.services.turns.queue_limit = 0
+async def test_refusals_are_counted(app, client, predictor):
+    predictor.seats = app.state.services.admission.queue_limit = 0
     for _ in range(3):
         assert (await client.post("/v1/audio/speech", json={"input": "No room."})).status_code == 503
     numbers = (await client.get("/stats")).json()

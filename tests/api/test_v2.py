@@ -71,13 +71,20 @@ async def test_live_before_ready_and_ready_once_it_has_spoken(app, connect):
         assert (await client.head("/v2/health/ready")).status_code == 200
 
 
-async def test_the_health_reply_tells_what_a_pool_wants_to_know(build, connect):
-    app = build(tier="burst", node_name="node\r\nX-Evil: ü1", slots=7)
+async def test_the_health_reply_tells_what_a_pool_wants_to_know(build, connect, predictor):
+    predictor.slots = 7
+    app = build(tier="burst", node_name="node\r\nX-Evil: ü1")
     app.state.services.has_spoken()
     async with connect(app) as client:
         headers = (await client.get("/v2/health/ready")).headers
     told = {name: headers[name] for name in ("x-slots", "x-streams", "x-tier", "x-node", "x-model")}
-    assert told == {"x-slots": "7", "x-streams": "7", "x-tier": "burst", "x-node": "nodeX-Evil: 1", "x-model": "scripted"}
+    assert told == {
+        "x-slots": "7",
+        "x-streams": "64",
+        "x-tier": "burst",
+        "x-node": "nodeX-Evil: 1",
+        "x-model": "scripted",
+    }
 
 
 @pytest.mark.parametrize("path", ["/v2/models/tts", "/v2/models/tts/versions/1"])

@@ -66,9 +66,9 @@ async def test_kokoro_fastapi_314_word_times_in_every_language(client, language,
 
 async def test_faster_qwen3_tts_130_a_slow_voice_stops_when_nobody_listens(client):
     asked = asyncio.ensure_future(ask(client, voice="nova", input="A long and winding sentence goes on and on. " * 30))
-    while client.app.state.services.turns.running == 0:  # noqa: ASYNC110
+    while client.app.state.services.admission.running == 0:  # noqa: ASYNC110
         await asyncio.sleep(0)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
-    assert client.app.state.services.turns.running == 0
+    assert client.app.state.services.admission.running == 0

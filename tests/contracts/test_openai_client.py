@@ -203,10 +203,10 @@ def test_a_client_that_leaves_costs_nothing_afterwards(client, app, base_url, ke
         client.audio.speech.create(model="tts-1", voice="alloy", input="And the next one is served.")
         services = app.state.services
         for _ in range(1_000):
-            if services.turns.running == 0:
+            if services.admission.running == 0:
                 break
             impatient.get(base_url.removesuffix("/v1") + "/health")
-    assert services.turns.running == 0
+    assert services.admission.running == 0
     value = services.metrics.registry.get_sample_value
     assert value("tts_streams_active", {"door": "openai"}) == 0
     assert value("tts_slots_busy") == 0

@@ -65,7 +65,7 @@ def create_app(
         lifespan=_lifespan,
     )
     app.state.services = services
-    app.state.v2 = V2Door(services, draining=lambda: services.turns.draining, healthy=lambda: source.ready)
+    app.state.v2 = V2Door(services, draining=lambda: services.admission.draining, healthy=lambda: source.ready)
     for part in _doors(role):
         app.include_router(part.router)
     if admin_port_of(settings) is None:

@@ -78,7 +78,7 @@ class Edge:
 
 
 def _draining(scope: Scope) -> bool:
-    return bool(scope["app"].state.services.turns.draining)
+    return bool(scope["app"].state.services.admission.draining)
 
 
 def _level(scope: Scope) -> int:

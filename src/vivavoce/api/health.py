@@ -41,13 +41,13 @@ async def ready(request: Request) -> Response:
 
 def readiness(services: Services) -> str:
     """`ready`, or why the next utterance would not be taken: `starting`, `draining`, `no_predictor`, `full`."""
-    if services.turns.draining:
+    if services.admission.draining:
         return "draining"
     if not services.source.ready:
         return "no_predictor"
     if not services.spoken:
         return "starting"
-    return "full" if services.turns.full else "ready"
+    return "full" if services.admission.full else "ready"
 
 
 @router.get("/v1")

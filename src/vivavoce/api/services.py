@@ -22,17 +22,16 @@ from ..predictors.base import Predictor
 from ..predictors.cached import CachedPredictor
 from ..readings import PredictorState
 from ..speech import Audio, ScheduledPredictor, Slots, Utterance, speak_utterance
-from ..speech.admission import Admission
+from ..speech.admission import Admission, Caller
 from ..speech.resume import ResumeTokens
 from ..stats import Stats
 from ..text import Lexicon
 from ..traces import TracedPredictor, Traces, traces_to
 from .counted import CountedPredictor
 from .sources import Source
-from .turns import Turns
 from .ws_connections import Connections
 
-__all__ = ["Services", "build_services", "services_of"]
+__all__ = ["Services", "build_services", "caller_of", "services_of"]
 
 logger = logging.getLogger("vivavoce.api")
 
@@ -42,7 +41,7 @@ WARM_UP_RETRY_S = 15.0
 
 @dataclass(slots=True)
 class Services:
-    """One server's settings, voices, predictor, turns and counters."""
+    """One server's settings, source of speech, admission and counters."""
 
     settings: Settings
     source: Source
@@ -50,7 +49,6 @@ class Services:
     predictor: Predictor
     counted: CountedPredictor
     slots: Slots
-    turns: Turns
     admission: Admission
     resume_tokens: ResumeTokens
     metrics: Metrics
@@ -122,7 +120,6 @@ class Services:
 
     def refuse_new_work(self) -> None:
         """From now on the server drains: not ready, and whoever comes is told to try again elsewhere."""
-        self.turns.draining = True
         self.admission.draining = True
 
     async def say_goodbye(self, grace_s: float) -> None:
@@ -199,7 +196,6 @@ def build_services(
     slots = Slots(lambda: max(1, source.predictor.slots), clock, timeout_s=settings.request_timeout_s)
     scheduled = ScheduledPredictor(counted, slots)
     cached = CachedPredictor(scheduled, settings.cache_mb) if settings.cache_mb else None
-    turns = Turns(settings.warm_capacity or 64, settings.queue_limit, settings.queue_timeout_s)
     admission = Admission(
         clock,
         streams=source.predictor.streams,
@@ -213,7 +209,7 @@ def build_services(
     metrics.watch(
         slots=lambda: source.predictor.slots,
         busy=lambda: slots.busy,
-        waiting=lambda: turns.waiting + admission.waiting,
+        waiting=lambda: admission.waiting,
         capacity=source.capacity,
         predictors=lambda: services.predictors,
         cache=cached,
@@ -226,7 +222,6 @@ def build_services(
         slots=slots,
         predictor=cached or scheduled,
         counted=counted,
-        turns=turns,
         admission=admission,
         resume_tokens=ResumeTokens(secret, settings.resume_ttl_s),
         connections=connections,
@@ -250,6 +245,12 @@ def _lexicon(settings: Settings) -> Lexicon | None:
         return Lexicon.load(settings.lexicon)
     except OSError as error:
         raise ConfigError(f"VIVAVOCE_LEXICON cannot be read: {error.strerror}") from None
+
+
+def caller_of(request: Request) -> Caller:
+    """Whose request this is."""
+    caller: Caller = request.scope.get("state", {}).get("caller", Caller())
+    return caller
 
 
 def services_of(request: Request) -> Services:

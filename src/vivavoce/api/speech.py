@@ -14,7 +14,7 @@ from ..errors import EmptyInput, InternalError, VivavoceError
 from ..speech import Timeline
 from ..text import Lexicon, speak
 from .body import read_object
-from .services import Services, services_of
+from .services import Services, caller_of, services_of
 from .speech_reply import DOOR, SpeechReply
 from .speech_request import SpeechRequest, parse_order
 
@@ -79,7 +79,7 @@ async def _understand(request: Request, services: Services, timeline: Timeline) 
     if _nothing_to_say(order.text, utterance.language, services.lexicon):
         raise EmptyInput("There is nothing to say in the input.", param="input")
     services.metrics.characters.labels(DOOR).inc(len(order.text))
-    return SpeechReply(services, order, utterance, timeline)
+    return SpeechReply(services, order, utterance, caller_of(request), timeline)
 
 
 def _nothing_to_say(text: str, language: str, lexicon: Lexicon | None) -> bool:

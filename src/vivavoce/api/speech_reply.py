@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from ..audio import FRAME_BYTES, Encoder, encoder_for, format_named
 from ..errors import Busy, InputTooLarge, InternalError, VivavoceError
 from ..speech import Audio, Timeline, Utterance, Word, speak_utterance
+from ..speech.admission import Caller
 from .presence import ClientGone, Presence
 from .services import Services
 from .speech_request import SpeechOrder
@@ -36,17 +37,20 @@ class SpeechReply(Response):
     stops the work. Every reply is counted once, with its outcome.
     """
 
-    def __init__(self, services: Services, order: SpeechOrder, utterance: Utterance, timeline: Timeline) -> None:
+    def __init__(
+        self, services: Services, order: SpeechOrder, utterance: Utterance, caller: Caller, timeline: Timeline
+    ) -> None:
         self.background = None
         self._services = services
         self._order = order
         self._timeline = timeline
         self._utterance = utterance
+        self._caller = caller
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the reply. Raises what went wrong before its headers left."""
         writer = Writer(send, self._services.settings.stall_timeout_s)
-        outcome, code = "error", InternalError.code
+        outcome, code, reason = "error", InternalError.code, ""
         try:
             async with Presence(receive) as presence:
                 await self._deliver(writer)
@@ -60,11 +64,12 @@ class SpeechReply(Response):
         except Exception as error:
             known = error if isinstance(error, VivavoceError) else InternalError("Something went wrong here.")
             outcome, code = ("shed" if isinstance(known, Busy) else "error"), known.code
+            reason = known.reason if isinstance(known, Busy) else ""
             if not writer.started:
                 raise
             await self._break_off(writer, known, error)
         finally:
-            self._services.metrics.ended(DOOR, outcome, self._timeline, code)
+            self._services.metrics.ended(DOOR, outcome, self._timeline, code, reason)
 
     async def _deliver(self, writer: Writer) -> None:
         match self._order.delivery:
@@ -162,12 +167,12 @@ class SpeechReply(Response):
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
-        metrics, clock = self._services.metrics, self._services.clock
-        asked_ms = clock.now_ms()
-        async with self._services.turns.take():
-            metrics.wait.labels(DOOR).observe((clock.now_ms() - asked_ms) / 1000)
-            with metrics.active.labels(DOOR).track_inprogress():
-                yield
+        services = self._services
+        seat = services.admission.admit(self._caller, voice=self._utterance.voice, characters=len(self._order.text))
+        async with seat:
+            self._timeline.admitted_ms = services.clock.now_ms()
+            services.metrics.started(DOOR, self._timeline)
+            yield
 
     def _encoder(self, *, streamed: bool) -> Encoder:
         return encoder_for(self._order.format, self._order.rate_hz, streamed)

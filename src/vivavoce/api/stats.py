@@ -71,7 +71,7 @@ class _Follower(Response):
     async def _events(self) -> AsyncIterator[bytes]:
         is_last = False
         while not is_last:
-            is_last = self._services.turns.draining
+            is_last = self._services.admission.draining
             yield f"event: stats\ndata: {json.dumps(_told(self._services), separators=(',', ':'))}\n\n".encode()
             is_last = is_last or await self._services.stats.over_within(self._services.stats.every_s)
 

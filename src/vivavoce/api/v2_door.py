@@ -93,7 +93,7 @@ class V2Door:
     @property
     def slots(self) -> int:
         """Requests that are served at the same time."""
-        return self.services.settings.slots or self.services.predictor.slots
+        return self.services.predictor.slots
 
     @property
     def streams(self) -> int:

@@ -121,7 +121,7 @@ async def collected(source: AsyncGenerator[Piece], limit_bytes: float) -> Whole:
     held_bytes = 0
     async with aclosing(source) as found:
         async for piece in found:
-            held_bytes += 2 * len(piece.samples)
+            held_bytes += piece.samples.nbytes
             if held_bytes > limit_bytes:
                 raise InputTooLarge("The reply is too long to be sent whole; use generate_stream.", param="text")
             whole.rate_hz = piece.rate_hz
