@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vivavoce.errors import Busy
-from vivavoce.speech.admission import Admission, Caller
+from vivavoce.speech.admission import LOOK_EVERY_S, Admission, Caller
 
 VOICES = ("mira", "otto", "kokoro")
 CALLERS = (Caller("a"), Caller("b"), Caller("c", streams=4), Caller("d", characters_per_minute=60))
@@ -111,6 +111,8 @@ class Model:
                 self.streams[voice] = streams
                 if told:
                     self.admission.capacity_changed()
+                else:
+                    await asyncio.sleep(2 * LOOK_EVERY_S)
             for _ in range(6):
                 await asyncio.sleep(0)
             waiting = sum(map(len, self.in_line.values()))
