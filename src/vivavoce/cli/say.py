@@ -39,6 +39,8 @@ Examples:
 
   vivavoce say -o - --format wav "Piped." | aplay
 
+  vivavoce say --server ws://voice.example:8000 "Spoken there, heard here."
+
 Exit codes: 0 spoken · 1 failed · 2 wrong usage, unknown voice or format · 3 nothing to say · 4 the voice or its model is
 not installed · 130 interrupted (an unfinished file is removed).
 """
@@ -78,6 +80,18 @@ def say(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print segments, words and times as JSON when it is spoken.")
     ] = False,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            envvar="VIVAVOCE_SERVER",
+            metavar="URL",
+            help="Let a server speak, such as ws://host:8000; of several, comma-separated, any that can.",
+        ),
+    ] = None,
+    api_key: Annotated[
+        str | None, typer.Option("--api-key", envvar="VIVAVOCE_API_KEY", help="The server's key.", show_envvar=True)
+    ] = None,
 ) -> None:
     """Speak a text; the help that users see stands above."""
     source = text_or_stdin(text)
@@ -101,5 +115,7 @@ def say(
             rate_hz=rate_hz,
             name_emoji=name_emoji,
             as_json=as_json,
+            server=server or None,
+            api_key=api_key or None,
         )
     )

@@ -20,7 +20,7 @@ from .output import print_json
 from .pipes import text_from
 from .sinks import sink_for
 
-__all__ = ["Order", "speak_now"]
+__all__ = ["Order", "Progress", "end_on_signals", "speak_now"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,19 @@ class Order:
     rate_hz: int = 24_000
     name_emoji: bool = False
     as_json: bool = False
+    server: str | None = None
+    """Addresses of servers that speak instead of this process, comma-separated."""
+    api_key: str | None = None
 
 
 def speak_now(order: Order) -> None:
     """Speak it, and return when it is heard or written. Raises VivavoceError, OSError, KeyboardInterrupt."""
-    asyncio.run(_speak(order))
+    if order.server:
+        from .remote import speak_remotely
+
+        asyncio.run(speak_remotely(order))
+    else:
+        asyncio.run(_speak(order))
 
 
 async def _speak(order: Order) -> None:
@@ -49,7 +57,7 @@ async def _speak(order: Order) -> None:
     lexicon = Lexicon.load(order.lexicon) if order.lexicon else None
     report = _Report()
     sink = sink_for(order.output, audio_format, order.rate_hz)
-    _end_on_signals(sink.silence)
+    end_on_signals(sink.silence)
     async with sink, cast(order.voice, order.language) as role:
         utterance = Utterance(
             voice=role.voice,
@@ -62,19 +70,19 @@ async def _speak(order: Order) -> None:
         source = order.source if isinstance(order.source, str) else text_from(order.source)
         timeline = Timeline(MonotonicClock().now_ms())
         events = speak_utterance(source, utterance, role.predictor, timeline=timeline, resolve=role.catalog.cast)
-        with _Progress(timeline) as progress:
+        with Progress() as progress:
             async with aclosing(events):
                 async for event in events:
                     if order.as_json:
                         report.take(event)
                     if isinstance(event, Audio):
                         await sink.write(event.samples)
-                        progress.show()
+                        progress.show(timeline.audio_ms, timeline.ttfa_ms)
     if order.as_json:
         print_json(report.facts(order, audio_format, role, timeline))
 
 
-def _end_on_signals(silence: Callable[[], None]) -> None:
+def end_on_signals(silence: Callable[[], None]) -> None:
     """On Ctrl-C, SIGTERM and a closed terminal be silent at once, then end with nothing half done left behind.
 
     A second Ctrl-C does not wait for anything.
@@ -92,26 +100,26 @@ def _end_on_signals(silence: Callable[[], None]) -> None:
             loop.add_signal_handler(number, end, number)
 
 
-class _Progress:
+class Progress:
     """One line on standard error that follows the speech, only where a person watches."""
 
-    def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
+    def __init__(self) -> None:
         self._watched = sys.stderr.isatty()
+        self._shown = False
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Progress:
         return self
 
-    def show(self, end: str = "") -> None:
-        """Say how far it is."""
+    def show(self, audio_ms: float, first_ms: float | None) -> None:
+        """Say how far it is, and how long the first sound took."""
         if self._watched:
-            first = self._timeline.ttfa_ms
-            told = f", first sound after {first:.0f} ms" if first is not None else ""
-            print(f"\r{self._timeline.audio_ms / 1000:.1f} s of speech{told}", end=end, file=sys.stderr, flush=True)
+            told = f", first sound after {first_ms:.0f} ms" if first_ms is not None else ""
+            print(f"\r{audio_ms / 1000:.1f} s of speech{told}", end="", file=sys.stderr, flush=True)
+            self._shown = True
 
     def __exit__(self, *_: object) -> None:
-        if self._timeline.audio_ms:
-            self.show(end="\n")
+        if self._shown:
+            print(file=sys.stderr)
 
 
 @dataclass(slots=True)

@@ -73,13 +73,14 @@ class Client:
         word_timestamps: bool = False,
         lead_ms: float | None = None,
         report_playback: bool = False,
+        paced: bool = True,
     ) -> AsyncGenerator[Event]:
         """Speak a text, whole or while it is still arriving (a piece that is None: speak now what is held back).
 
         Yields Queued, Started, and for each segment Segment, Words (with `word_timestamps`), Audio and SegmentEnded; at
         last Done. None leaves a choice to the server. `lead_ms` is how far ahead of the listener sound is made. With
         `report_playback` the server is told how much is heard, as far as the clock can know; a player that knows better
-        calls `played`.
+        calls `played`. Without `paced` nobody listens yet, as for a file: sound comes as fast as it is made.
 
         When a connection, a server or a predictor is lost, or the server is busy, it tries again, elsewhere if it can,
         and the voice goes on with the first word that was not received: Resumed. Leaving the loop cancels the
@@ -107,6 +108,7 @@ class Client:
             Tries(self._patience),
             word_timestamps=word_timestamps,
             report_playback=report_playback,
+            paced=paced,
         )
         try:
             async with aclosing(speech.events()) as events:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import replace
@@ -37,6 +38,7 @@ class Speech:
         *,
         word_timestamps: bool = False,
         report_playback: bool = False,
+        paced: bool = True,
     ) -> None:
         self._name = name
         self._order = order
@@ -44,6 +46,7 @@ class Speech:
         self._tries = tries
         self._tells_words = word_timestamps
         self._reports = report_playback
+        self._paced = paced
         self._progress = Progress(order.sample_rate)
         self._writer = Writer(text, self._progress)
         self._cursor = Cursor()
@@ -129,13 +132,19 @@ class Speech:
         data = await link.receive(leg.told)
         if data is None:
             return []
-        told = leg.receive(data, self._cursor.ahead(self._now_ms()))
+        told = leg.receive(data, self._cursor.ahead(self._now_ms()) if self._paced else math.inf)
         events = [event for each in told if (event := self._passed_on(each)) is not None]
         if leg.done is not None:
             self._over = True
             whole = leg.done if not self._resumes else replace(leg.done, ttfa_ms=None, perceived_ttfa_ms=None, rtf=None)
             events.append(replace(whole, resumes=self._resumes))
+        elif not self._paced:
+            if self._cursor.given_ms - self._reported_ms >= _REPORT_EVERY_MS:
+                self._cursor.report(self._cursor.given_ms, self._now_ms())
+                self._reported_ms = self._cursor.given_ms
+                await self._report()
         elif self._reports and self._now_ms() - self._reported_ms >= _REPORT_EVERY_MS:
+            self._reported_ms = self._now_ms()
             await self._report()
         return events
 
@@ -187,11 +196,10 @@ class Speech:
         return [Done(outcome, progress.audio_ms, progress.given_bytes, self._resumes)]
 
     async def _report(self) -> None:
-        self._reported_ms = self._now_ms()
         if self._route is not None and self._route[1].started:
             link, leg = self._route
             with suppress(VivavoceError):
-                await link.send(leg.played(self._cursor.heard(self._reported_ms)))
+                await link.send(leg.played(self._cursor.heard(self._now_ms())))
 
     def _now_ms(self) -> float:
         return asyncio.get_running_loop().time() * 1000
