@@ -106,6 +106,8 @@ def source_for(url: str, tier: str, *, interval_s: float = 2.0) -> Source:
         port = parts.port
     except ValueError:
         raise ConfigError(f"{url!r} has no port that could be one: a predictor is {_FORMS}") from None
+    if "@" in parts.netloc:
+        raise ConfigError("a predictor's address is shown to people: put its key into VIVAVOCE_PREDICTOR_KEY instead")
     path = parts.path.strip("/")
     if parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.fragment:
         kind: Kind = "speech" if f"/{path}".endswith(("/v1", "/audio/speech")) else "v2"

@@ -12,7 +12,7 @@ from .info import EndpointInfo
 from .patience import Patience
 from .remote import RemotePredictor
 
-__all__ = ["Endpoint", "EndpointState", "Result", "State"]
+__all__ = ["SLOW_START_MS", "Endpoint", "EndpointState", "Result", "State"]
 
 State = Literal["unready", "ready", "slow_start", "ejected", "leaving"]
 Result = Literal["ok", "refused", "rejected", "failed", "timeout", "unreachable", "cancelled"]
@@ -45,8 +45,8 @@ class EndpointState:
 class Endpoint:
     """A predictor's health, as its probes and its jobs tell it.
 
-    It becomes ready by a good probe. Behind others that are ready already it starts slowly: for ten seconds it is
-    weighed lighter than it is. Three failures in a row eject it, for a second at first and twice as long each time, up
+    It becomes ready by a good probe. One that joins others may start slowly: for ten seconds it is weighed lighter than
+    it is. Three failures in a row eject it, for a second at first and twice as long each time, up
     to a minute; then a good probe brings it back. A connection that does not come about makes it unready at once.
     """
 
@@ -127,7 +127,7 @@ class Endpoint:
         """Whether its last probe was late."""
         return self._doubts > 0
 
-    def probed(self, *, others_ready: bool) -> bool:
+    def probed(self, *, starts_slowly: bool) -> bool:
         """Note a good probe; true where it has become ready by it."""
         self._doubts = 0
         self.proved_ms = now_ms = self._clock.now_ms()
@@ -137,7 +137,7 @@ class Endpoint:
             return False
         self._is_up, self._is_ejected, self._failed_in_a_row = True, False, 0
         self._full_until_ms = 0.0
-        self._slow_until_ms = now_ms + SLOW_START_MS if others_ready else 0.0
+        self._slow_until_ms = now_ms + SLOW_START_MS if starts_slowly else 0.0
         return True
 
     def probe_failed(self, *, is_certain: bool) -> bool:

@@ -12,6 +12,7 @@ import binascii
 import json
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,11 @@ class HttpSpeechPredictor:
     def rate_hz(self, voice: str) -> int:
         """The rate that was heard last; 24 kHz before."""
         return self._rate_hz
+
+    @property
+    def _here(self) -> Origin:
+        """Where its chunks are made."""
+        return replace(self._origin, model=self._model) if self._model else self._origin
 
     async def probe(self) -> EndpointInfo:
         """Ask whether it is up; the first time, and whenever it comes back, it has to speak a word.
@@ -182,7 +188,7 @@ class HttpSpeechPredictor:
             samples = reader.feed(data)
             if len(samples):
                 words = guess.feed(samples, reader.rate_hz)
-                yield Chunk(samples, words, rate_hz=reader.rate_hz, origin=self._origin if is_first else None)
+                yield Chunk(samples, words, rate_hz=reader.rate_hz, origin=self._here if is_first else None)
                 is_first = False
         samples = reader.finish()
         words = guess.feed(samples, reader.rate_hz) + guess.finish()
@@ -190,7 +196,7 @@ class HttpSpeechPredictor:
         self.dropped_bytes += reader.dropped_bytes
         if is_first and not len(samples):
             raise PredictorFailed("The predictor gave no sound.")
-        yield Chunk(samples, words, is_last=True, rate_hz=reader.rate_hz, origin=self._origin if is_first else None)
+        yield Chunk(samples, words, is_last=True, rate_hz=reader.rate_hz, origin=self._here if is_first else None)
 
     def _whole(self, samples: Samples, rate_hz: int, job: Job) -> Chunk:
         """A clip that came whole, with words estimated from all of its sound."""
@@ -198,7 +204,7 @@ class HttpSpeechPredictor:
             raise PredictorFailed("The predictor gave no sound.")
         self._rate_hz = rate_hz
         words = estimated_words(job.phrase.text, samples, rate_hz)
-        return Chunk(samples, words, is_last=True, rate_hz=rate_hz, origin=self._origin)
+        return Chunk(samples, words, is_last=True, rate_hz=rate_hz, origin=self._here)
 
 
 async def _bytes(reply: Reply) -> AsyncGenerator[bytes]:
@@ -209,18 +215,16 @@ async def _bytes(reply: Reply) -> AsyncGenerator[bytes]:
 
 async def _events(reply: Reply) -> AsyncGenerator[bytes]:
     """The sound inside events; the last one is called `done`, in OpenAI's and vLLM-Omni's way, or [DONE]."""
-    reader = EventReader()
-    while data := await reply.some():
-        for event in reader.feed(data):
+    reader, is_over = EventReader(), False
+    while not is_over:
+        data = await reply.some()
+        is_over = not data
+        for event in reader.feed(data) if data else reader.finish():
             sound = _sound_of(event)
             if sound is None:
+                await reply.end()
                 return
             yield sound
-    for event in reader.finish():
-        sound = _sound_of(event)
-        if sound is None:
-            return
-        yield sound
     if not reply.tells_its_end:
         raise BrokenOff("The predictor's events ended without the last one.")
 

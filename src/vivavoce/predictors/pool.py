@@ -13,7 +13,7 @@ from ..engines.base import Chunk
 from ..errors import BadRequest, Busy, UnknownVoice, VivavoceError
 from .base import Deadline, Job
 from .discovery import Source, Target
-from .endpoint import Endpoint, EndpointState, Result
+from .endpoint import SLOW_START_MS, Endpoint, EndpointState, Result
 from .faults import OutOfPatience, Unreachable
 from .patience import Patience
 from .probes import Probes
@@ -68,8 +68,9 @@ class Pool:
         self._leaving: set[Endpoint] = set()
         self._waiting: list[Tries] = []
         self._watching: list[asyncio.Task[None]] = []
-        self._probes = Probes(probe_interval_s, self._others_ready, self._changed)
+        self._probes = Probes(probe_interval_s, self._starts_slowly, self._changed)
         self._waker: asyncio.TimerHandle | None = None
+        self._started_ms = self._clock.now_ms()
 
     @property
     def endpoints(self) -> tuple[EndpointState, ...]:
@@ -96,6 +97,7 @@ class Pool:
 
     async def start(self) -> None:
         """Begin to look for predictors and to ask them whether they are ready; waits for none of them."""
+        self._started_ms = self._clock.now_ms()
         self._watching = [asyncio.create_task(self._follow(source)) for source in self._sources]
 
     async def aclose(self) -> None:
@@ -228,6 +230,10 @@ class Pool:
 
     def _others_ready(self, endpoint: Endpoint) -> bool:
         return any(other.is_ready for other in self._endpoints.values() if other is not endpoint)
+
+    def _starts_slowly(self, endpoint: Endpoint) -> bool:
+        """Whether it has just been started: what was there when the pool began has been running for longer."""
+        return self._clock.now_ms() - self._started_ms > SLOW_START_MS and self._others_ready(endpoint)
 
     def _changed(self) -> None:
         self._grant()

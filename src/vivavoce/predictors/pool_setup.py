@@ -37,7 +37,7 @@ def pool_from_settings(settings: Settings, clock: Clock | None = None) -> Pool:
     slots_behind = settings.warm_capacity if is_shared else None
 
     def connect(target: Target) -> RemotePredictor:
-        origin = Origin(target.url, target.tier, target.node)
+        origin = Origin(target.url, target.tier, target.node, settings.model_name)
         if target.kind == "speech":
             return HttpSpeechPredictor(
                 target.url,

@@ -18,15 +18,15 @@ logger = logging.getLogger("vivavoce.predictors")
 class Probes:
     """Probes each endpoint every `interval_s`, and at once where `hurry` asks for it.
 
-    `others_ready` says whether a pool has other endpoints that are ready; `on_change` is called whenever what an
-    endpoint can do has changed.
+    `starts_slowly` says whether an endpoint that becomes ready is to be spared at first; `on_change` is called whenever
+    what an endpoint can do has changed.
     """
 
     def __init__(
-        self, interval_s: float, others_ready: Callable[[Endpoint], bool], on_change: Callable[[], None]
+        self, interval_s: float, starts_slowly: Callable[[Endpoint], bool], on_change: Callable[[], None]
     ) -> None:
         self._interval_s = interval_s
-        self._others_ready = others_ready
+        self._starts_slowly = starts_slowly
         self._on_change = on_change
         self._tasks: dict[Endpoint, asyncio.Task[None]] = {}
         self._hurried: dict[Endpoint, asyncio.Event] = {}
@@ -89,7 +89,7 @@ class Probes:
             if endpoint.probe_failed(is_certain=True):
                 logger.exception("%s cannot be asked whether it is ready", endpoint.target.url)
         else:
-            if endpoint.probed(others_ready=self._others_ready(endpoint)):
+            if endpoint.probed(starts_slowly=self._starts_slowly(endpoint)):
                 logger.info("%s is ready: %d slots", endpoint.target.url, endpoint.slots)
         if before != (endpoint.slots, endpoint.info):
             self._on_change()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from types import SimpleNamespace
 
@@ -15,22 +16,27 @@ from ..spans import carried_headers
 from .faults import BrokenOff, Unreachable, fault_of
 from .patience import Patience
 
-__all__ = ["MAX_BODY_BYTES", "Reply", "Upstream"]
+__all__ = ["MAX_BODY_BYTES", "MAX_STREAM_BYTES", "Reply", "Upstream"]
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-"""More than any phrase sounds; a reply beyond it is a fault."""
+"""More than any phrase sounds, numbers written out; a whole reply beyond it is a fault."""
+MAX_STREAM_BYTES = 16 * 1024 * 1024
+"""Five minutes of sound; a stream beyond it is a fault."""
 _MAX_ERROR_BYTES = 65_536
 _KNOWN_ADDRESS_S = 5
 _IDLE_S = 30.0
+_LAST_BYTES_S = 0.05
 _HEADERS = {"User-Agent": "vivavoce", "Accept-Encoding": "identity"}
 
 
 class Reply:
     """A reply whose status is 200 and whose body is still coming."""
 
-    def __init__(self, response: aiohttp.ClientResponse, patience: Patience) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, patience: Patience, *, is_kept: bool) -> None:
         self._response = response
         self._patience = patience
+        self._is_kept = is_kept
+        self._size = 0
         self.headers: Mapping[str, str] = response.headers
         self.content_type = response.content_type if "Content-Type" in response.headers else ""
 
@@ -44,20 +50,31 @@ class Reply:
         """Whether a lost connection cannot be taken for the end of the body."""
         return self.is_whole or self._response.headers.get("Transfer-Encoding", "").lower() == "chunked"
 
-    async def some(self) -> bytes:
-        """The next bytes, as they come; b"" at the end. Raises BrokenOff, OutOfPatience."""
+    async def some(self, limit_bytes: int = MAX_STREAM_BYTES) -> bytes:
+        """The next bytes, as they come; b"" at the end.
+
+        Raises BrokenOff, OutOfPatience, and PredictorFailed once all of them are over the limit.
+        """
         with _lost("while it was speaking"):
-            return await self._patience.wait(self._response.content.readany())
+            data = await self._patience.wait(self._response.content.readany())
+        self._size += len(data)
+        if self._size > limit_bytes:
+            raise PredictorFailed(f"The predictor's reply is longer than {limit_bytes} bytes.")
+        return data
 
     async def whole(self, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
-        """The rest of the body. Raises BrokenOff, OutOfPatience, and PredictorFailed where it is over the limit."""
-        pieces, size = [], 0
-        while piece := await self.some():
-            size += len(piece)
-            if size > limit_bytes:
-                raise PredictorFailed(f"The predictor's reply is longer than {limit_bytes} bytes.")
+        """The rest of the body. Raises as `some` does."""
+        pieces = []
+        while piece := await self.some(limit_bytes):
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    async def end(self) -> None:
+        """Read what follows the last event, where the connection is to be kept; a server that lingers loses it."""
+        if self._is_kept:
+            with suppress(PredictorFailed, TimeoutError):
+                async with asyncio.timeout(_LAST_BYTES_S):
+                    await self.whole()
 
 
 class Upstream:
@@ -89,7 +106,7 @@ class Upstream:
         """
         response = await self._sent(method, url, patience, body, headers)
         try:
-            reply = Reply(response, patience)
+            reply = Reply(response, patience, is_kept=self._keep_alive)
             if response.status != 200:
                 raise fault_of(response.status, await _excerpt(reply), response.headers.get("Retry-After"))
             yield reply

@@ -147,6 +147,7 @@ class V2Predictor:
                     yield Chunk(samples, event.words, is_last=event.final, rate_hz=event.rate_hz, origin=origin)
                     origin = None
                     if event.final:
+                        await reply.end()
                         return
         raise BrokenOff("The predictor's speech ended before its last event.")
 

@@ -62,6 +62,11 @@ def test_what_is_no_address_is_a_wrong_setting(url) -> None:
         source_for(url, "floor")
 
 
+def test_a_key_in_an_address_would_be_shown() -> None:
+    with pytest.raises(ConfigError, match="VIVAVOCE_PREDICTOR_KEY"):
+        source_for("http://user:s3cret@host:8080", "floor")
+
+
 def test_a_gateway_needs_predictors() -> None:
     with pytest.raises(ConfigError, match="VIVAVOCE_PREDICTOR_URL"):
         pool_from_settings(Settings.load())

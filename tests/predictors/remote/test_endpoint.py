@@ -38,15 +38,15 @@ def run(endpoint: Endpoint, *results: str, others_ready: bool = True) -> None:
 
 def test_it_is_ready_by_a_good_probe(endpoint) -> None:
     assert (endpoint.state, endpoint.slots) == ("unready", 0)
-    assert endpoint.probed(others_ready=False)
+    assert endpoint.probed(starts_slowly=False)
     assert (endpoint.state, endpoint.slots) == ("ready", 4)
-    assert not endpoint.probed(others_ready=False)
+    assert not endpoint.probed(starts_slowly=False)
 
 
-def test_behind_others_it_starts_slowly(endpoint, clock) -> None:
+def test_one_that_joins_others_starts_slowly(endpoint, clock) -> None:
     old = Endpoint(Target("http://old"), Predictor(), clock)
-    old.probed(others_ready=False)
-    endpoint.probed(others_ready=True)
+    old.probed(starts_slowly=False)
+    endpoint.probed(starts_slowly=True)
     assert endpoint.state == "slow_start"
     assert endpoint.slots == 4
     run_at = [(at, endpoint.load / old.load) for at in _steps(clock)]
@@ -62,25 +62,25 @@ def _steps(clock):
 
 @pytest.mark.parametrize("fault", ["failed", "timeout"])
 def test_three_failures_in_a_row_eject_it(endpoint, clock, fault) -> None:
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     run(endpoint, fault, fault, "ok", fault, fault)
     assert endpoint.is_ready
     run(endpoint, fault)
     assert (endpoint.state, endpoint.slots) == ("ejected", 0)
     clock.now = 999
-    assert not endpoint.probed(others_ready=True)
+    assert not endpoint.probed(starts_slowly=True)
     clock.now = 1_001
-    assert endpoint.probed(others_ready=True)
+    assert endpoint.probed(starts_slowly=True)
     assert endpoint.state == "slow_start"
 
 
 def test_each_ejection_is_twice_as_long_up_to_a_minute_until_it_is_well(endpoint, clock) -> None:
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
 
     def ejection_ms() -> float:
         run(endpoint, "failed", "failed", "failed")
         since, clock.now = clock.now, clock.now + 500
-        while not endpoint.probed(others_ready=True):
+        while not endpoint.probed(starts_slowly=True):
             clock.now += 500
         return clock.now - since
 
@@ -93,33 +93,33 @@ def test_each_ejection_is_twice_as_long_up_to_a_minute_until_it_is_well(endpoint
 
 
 def test_the_last_one_is_never_ejected(endpoint) -> None:
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     run(endpoint, *["failed"] * 9, others_ready=False)
     assert (endpoint.state, endpoint.failures) == ("ready", 9)
 
 
 def test_one_that_is_not_there_is_unready_at_once(endpoint) -> None:
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     endpoint.began()
     assert endpoint.ended("unreachable", others_ready=False)
     assert endpoint.state == "unready"
-    assert endpoint.probed(others_ready=False)
+    assert endpoint.probed(starts_slowly=False)
 
 
 def test_a_late_probe_is_doubted_a_certain_one_is_not(endpoint) -> None:
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     assert not endpoint.probe_failed(is_certain=False)
     assert endpoint.is_ready
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     assert not endpoint.probe_failed(is_certain=False)
     assert endpoint.probe_failed(is_certain=False)
     assert endpoint.state == "unready"
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     assert endpoint.probe_failed(is_certain=True)
 
 
 def test_a_refusal_keeps_it_full_for_a_moment_and_longer_each_time(endpoint, clock) -> None:
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     waits = []
     for _ in range(7):
         run(endpoint, "refused")
@@ -134,7 +134,7 @@ def test_a_refusal_keeps_it_full_for_a_moment_and_longer_each_time(endpoint, clo
 
 
 def test_it_is_full_with_all_slots_taken(endpoint) -> None:
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     for _ in range(4):
         assert not endpoint.is_full
         endpoint.began()
@@ -144,7 +144,7 @@ def test_it_is_full_with_all_slots_taken(endpoint) -> None:
 
 
 def test_what_a_person_sees(endpoint) -> None:
-    endpoint.probed(others_ready=False)
+    endpoint.probed(starts_slowly=False)
     run(endpoint, "ok", "failed")
     endpoint.began()
     shown = endpoint.shown()

@@ -11,6 +11,7 @@ from vivavoce.errors import BadRequest, Busy, PredictorFailed, UnknownVoice
 from vivavoce.predictors.faults import BrokenOff, OutOfPatience, Unreachable
 from vivavoce.predictors.http_speech import HttpSpeechPredictor
 from vivavoce.predictors.remote import Times
+from vivavoce.predictors.upstream import MAX_STREAM_BYTES
 
 SPEECH = "/v1/audio/speech"
 
@@ -288,6 +289,48 @@ async def test_never_answering_and_dripping_end_at_the_limit(predict, kit) -> No
         with pytest.raises(OutOfPatience, match=r"within 0\.15 s"):
             await kit.heard(predictor.synthesize(kit.job()))
         await kit.until(lambda server=server: server.asked[0].left.is_set())
+
+
+async def test_sound_without_an_end_is_a_failure(predict, kit) -> None:
+    async def endless(asked) -> None:
+        await asked.head(Transfer_Encoding="chunked")
+        while True:
+            await asked.chunk(bytes(500_000))
+
+    predictor, server = await predict(endless)
+    total = 0
+    with pytest.raises(PredictorFailed, match="longer than"):
+        async for chunk in predictor.synthesize(kit.job()):
+            total += len(chunk.samples)
+    assert total <= MAX_STREAM_BYTES / 2
+    await kit.until(lambda: server.open == 0)
+
+
+async def test_a_body_that_ends_with_its_connection(predict, kit) -> None:
+    async def old(asked) -> None:
+        await asked.head(Content_Type="audio/pcm")
+        await asked.raw(kit.pcm(kit.tone(0.1)))
+        asked.writer.close()
+
+    predictor, _ = await predict(old)
+    assert len(kit.sound(await kit.heard(predictor.synthesize(kit.job())))) == 2_400
+
+
+@pytest.mark.parametrize(
+    ("model", "language", "sent"),
+    [
+        ("Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice", "de-AT", "German"),
+        ("Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice", "sw", "Auto"),
+        ("k2-fsa/OmniVoice", "de-AT", "de"),
+        ("k2-fsa/OmniVoice", "x-none", "x-none"),
+        ("kokoro", "de-AT", "de-AT"),
+        ("", "pt-BR", "pt-BR"),
+    ],
+)
+async def test_the_language_in_the_words_of_the_model(predict, kit, model, language, sent) -> None:
+    predictor, server = await predict(lambda asked: asked.chunked(kit.pcm(kit.tone(0.1))), model=model)
+    await kit.heard(predictor.synthesize(kit.job(language=language)))
+    assert server.asked[0].json["language"] == sent
 
 
 async def test_a_slow_reader_costs_no_patience(predict, kit) -> None:

@@ -25,10 +25,8 @@ async def pool_of():
 
     async def make(*floor, burst=(), ready=None, **settings):
         settings = {"request_timeout_s": 3.0, "probe_interval_s": 0.05, "connect_timeout_s": 0.5} | settings
-        urls = [server if isinstance(server, str) else server.url for server in floor]
-        pool = pool_from_settings(
-            Settings.load(predictor_url=tuple(urls), burst_url=tuple(server.url for server in burst), **settings)
-        )
+        urls, more = (tuple(one if isinstance(one, str) else one.url for one in tier) for tier in (floor, burst))
+        pool = pool_from_settings(Settings.load(predictor_url=urls, burst_url=more, **settings))
         pools.append(pool)
         await pool.start()
         await ready_count(pool, len(urls) + len(burst) if ready is None else ready)
@@ -374,6 +372,62 @@ async def test_kept_connections_are_used_again_and_may_be_closed_meanwhile(serve
     assert [state.failures for state in pool.endpoints] == [0]
 
 
+async def test_a_stream_gives_its_kept_connection_back(serve, kit, pool_of) -> None:
+    server = await serve(kit.v2_routes(extensions=STREAMS) | stream_route(kit, kit.tone(0.2)))
+    pool = await pool_of(server, keep_alive=True, probe_interval_s=30.0)
+    before = server.connections
+    for _ in range(3):
+        await kit.heard(pool.synthesize(kit.job()))
+    assert server.connections == before
+
+    async def linger(asked, number) -> None:
+        asked.raw = never if number == 3 else asked.raw
+
+    async def never(data) -> None:
+        if data.startswith(b"0"):
+            await asyncio.Event().wait()
+        asked_of.writer.write(data)
+
+    asked_of = None
+
+    async def remember(asked) -> None:
+        nonlocal asked_of
+        asked_of = asked
+        await lingering["/generate_stream"](asked)
+
+    lingering = stream_route(kit, kit.tone(0.2), on_piece=linger)
+    server.routes["/generate_stream"] = remember
+    assert len(kit.sound(await kit.heard(pool.synthesize(kit.job())))) == 4_800
+
+
+async def test_one_that_is_started_later_is_spared_at_first(serve, kit) -> None:
+    class Clock:
+        now = 0.0
+
+        def now_ms(self) -> float:
+            return self.now
+
+    clock = Clock()
+    early, late = await serve(kit.v2_routes(slots=4)), await serve(kit.v2_routes(slots=4))
+    well = late.routes["/v2/health/ready"]
+    late.routes["/v2/health/ready"] = lambda asked: asked.whole({"error": "loading"}, 503)
+    settings = Settings.load(predictor_url=(early.url, late.url), probe_interval_s=0.02)
+    pool = pool_from_settings(settings, clock)
+    await pool.start()
+    await ready_count(pool, 1)
+    clock.now = 20_000.0
+    late.routes["/v2/health/ready"] = well
+    await ready_count(pool, 2)
+    assert [state.state for state in pool.endpoints] == ["ready", "slow_start"]
+    assert pool.slots == 8
+    await asyncio.gather(*(kit.heard(pool.synthesize(kit.job())) for _ in range(4)))
+    assert len(late.of("/infer")) == 0
+    clock.now = 30_001.0
+    await asyncio.gather(*(kit.heard(pool.synthesize(kit.job())) for _ in range(4)))
+    assert len(late.of("/infer")) == 2
+    await pool.aclose()
+
+
 async def test_the_key_goes_along(serve, kit, pool_of) -> None:
     server = await serve(kit.v2_routes())
     pool = await pool_of(server, predictor_key="s3cret")
@@ -522,7 +576,7 @@ async def test_kill_9_in_mid_segment_loses_no_word(kit, pool_of, tmp_path) -> No
         processes.append(await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE))
     try:
         urls = [f"http://127.0.0.1:{int(await process.stdout.readline())}" for process in processes]
-        pool = await pool_of(*urls)
+        pool = await pool_of(urls[0], burst=urls[1:])
         heard = []
         async for chunk in pool.synthesize(kit.job()):
             heard.append(chunk)
