@@ -9,13 +9,18 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from ..clock import Clock, MonotonicClock
 from ..engines.base import Chunk, Engine
 from ..engines.catalog import Catalog
 from ..engines.tempo import synthesize_at
-from ..errors import PredictorFailed, VivavoceError
+from ..errors import PredictorFailed, UnknownVoice, VivavoceError
 from .base import Deadline, Job
+from .speed import Stopwatch
 
 __all__ = ["EmbeddedPredictor"]
+
+# Listeners for each slot of an engine whose speed is not known yet.
+_UNKNOWN_PER_SLOT = 2
 
 
 class EmbeddedPredictor:
@@ -26,15 +31,23 @@ class EmbeddedPredictor:
     ahead of the reader. Closing a generator waits for the step that is running, at most; no other step starts.
     """
 
-    def __init__(self, engines: Catalog | Iterable[Engine], *, threads: int | None = None) -> None:
+    def __init__(
+        self, engines: Catalog | Iterable[Engine], *, threads: int | None = None, clock: Clock | None = None
+    ) -> None:
         self._catalog = engines if isinstance(engines, Catalog) else Catalog(engines)
+        self._stopwatch = Stopwatch(clock or MonotonicClock())
         self.slots = threads or _cores()
         self._pool = ThreadPoolExecutor(self.slots, thread_name_prefix="vivavoce-engine")
         self._closer = ThreadPoolExecutor(1, thread_name_prefix="vivavoce-closer")
 
     def streams(self, voice: str) -> int:
-        """As many as there are slots, at least."""
-        return self.slots
+        """As many as that voice's engine has kept up with at its speed so far; at least as many as there are slots."""
+        try:
+            engine = self._catalog.engine_of(voice)
+        except UnknownVoice:
+            return self.slots
+        known = self._stopwatch.speed_of(engine).streams
+        return max(self.slots, _UNKNOWN_PER_SLOT * self.slots if known is None else known)
 
     def rate_hz(self, voice: str) -> int:
         """The sample rate of that voice's chunks. Raises UnknownVoice."""
@@ -47,7 +60,7 @@ class EmbeddedPredictor:
 
     async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         """Speak the job. Raises PredictorFailed, VoiceNotInstalled, UnknownVoice, ModelCorrupt."""
-        run = _Run(self._catalog.engine_of(job.voice), job)
+        run = _Run(self._catalog.engine_of(job.voice), job, self._stopwatch)
         is_first = True
         step: Future[Chunk | None] | None = None
         try:
@@ -84,7 +97,8 @@ class EmbeddedPredictor:
 class _Run:
     """One job on its engine; its methods run in threads, never two at once."""
 
-    def __init__(self, engine: Engine, job: Job) -> None:
+    def __init__(self, engine: Engine, job: Job, stopwatch: Stopwatch) -> None:
+        self._stopwatch = stopwatch
         self._engine = engine
         self._job = job
         self._chunks: Iterator[Chunk] | None = None
@@ -100,7 +114,7 @@ class _Run:
                 job = self._job
                 self._chunks = synthesize_at(self._engine, job.phrase, job.voice, job.speed, self.cancelled.is_set)
                 self.over = False
-            chunk = next(self._chunks, None)
+            chunk = self._stopwatch.step(self._engine, self._job.voice, self._chunks)
             if chunk is None or chunk.is_last:
                 self.close()
         except BaseException as error:
