@@ -17,12 +17,13 @@ from ..engines.casting import Casting
 from ..engines.catalog import Catalog
 from ..predictors.base import Predictor
 from ..traces import TraceContext
-from . import explain, health, languages, models, speech, stats, synthesize_ws, v2, voices
+from . import explain, health, languages, models, speech, stats, synthesize_ws, tokens, v2, voices
 from .admin import admin_port_of
-from .auth import KeyCheck
+from .auth import Auth
 from .edge import Edge
 from .errors import handle_errors
 from .limits import BodyLimit
+from .origins import Origins
 from .page import Page
 from .services import build_services
 from .sources import Role, Source, embedded_source, source_of
@@ -75,11 +76,12 @@ def create_app(
         app.router.default = Page()
     handle_errors(app)
     app.add_middleware(BodyLimit, limit_bytes=settings.max_body_bytes)
-    app.add_middleware(KeyCheck, keys=settings.keys())
-    if settings.cors_origins:
+    origins = Origins(settings.cors_origins)
+    app.add_middleware(Auth, keyring=services.keyring, origins=origins)
+    if origins.listed:
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=settings.cors_origins,
+            allow_origins=origins.listed,
             allow_methods=["GET", "POST"],
             allow_headers=["*"],
             expose_headers=_EXPOSED,
@@ -93,7 +95,7 @@ def create_app(
 def _doors(role: Role) -> tuple[ModuleType, ...]:
     if role == "adapter":
         return (health, v2)
-    return (speech, synthesize_ws, voices, languages, models, explain, health, v2)
+    return (speech, synthesize_ws, tokens, voices, languages, models, explain, health, v2)
 
 
 @asynccontextmanager

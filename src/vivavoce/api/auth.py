@@ -1,53 +1,86 @@
-"""Keys: who may call what lies under /v1 and /v2."""
+"""The first question at every door: whose is this call."""
 
 from __future__ import annotations
-
-import hmac
-from collections.abc import Iterable
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..errors import Unauthorized
+from ..speech import replies
+from ..speech.protocol import SUBPROTOCOL
+from ..speech.seal import decode_base64url
 from .errors import send_error
+from .keys import Keyring
+from .origins import Origins
 
-__all__ = ["KeyCheck"]
+__all__ = ["Auth", "offered"]
+
+_KEY, _TOKEN = "vivavoce.key.", "vivavoce.token."
 
 
-class KeyCheck:
-    """Middleware: asks every request under /v1 and /v2 for a key, before anything of its body is read.
+class Auth:
+    """Middleware: asks every WebSocket, and every request of the speech APIs, for a key before anything of it is read.
 
-    The key comes as `Authorization: Bearer …` or as `X-API-Key`. It is compared in constant time and never logged.
-    Without keys every door is open.
+    The caller is in `scope["state"]["caller"]` for every door, and `by_token` beside it. A WebSocket without a key is
+    accepted, told why, and closed with 4401, because browsers show a page nothing of a handshake that fails. One that a
+    foreign page opens is refused with 403 before that. What is offered is never logged.
     """
 
-    def __init__(self, app: ASGIApp, keys: Iterable[bytes]) -> None:
+    def __init__(self, app: ASGIApp, keyring: Keyring, origins: Origins) -> None:
         self.app = app
-        self.keys = tuple(keys)
+        self._keyring = keyring
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or refuse it."""
-        if scope["type"] == "http" and self.keys and _guarded(scope["path"]):
-            offered = _offered(Headers(scope=scope))
-            if offered is None:
-                message = "You did not provide an API key; send it as Authorization: Bearer <key>."
-                await send_error(send, Unauthorized(message), scope["path"])
+        """Serve one request or connection, or refuse it."""
+        if scope["type"] == "websocket" and not self._origins.allow(Headers(scope=scope)):
+            await receive()
+            await send({"type": "websocket.close", "code": 4403, "reason": "foreign origin"})
+            return
+        if scope["type"] in ("http", "websocket") and _is_guarded(scope):
+            try:
+                credential = self._keyring.credential_of(offered(scope))
+            except Unauthorized as refusal:
+                await _refuse(scope, receive, send, refusal)
                 return
-            # Every key is compared, so that the time taken tells nothing.
-            if not sum([hmac.compare_digest(offered, key) for key in self.keys]):
-                await send_error(send, Unauthorized("The API key is not one of this server's."), scope["path"])
-                return
+            scope.setdefault("state", {}).update(caller=credential.caller, by_token=credential.by_token)
         await self.app(scope, receive, send)
 
 
-def _guarded(path: str) -> bool:
-    """Everything of the speech APIs but the V2 probes, which a cluster asks without a key."""
-    return path in ("/v1", "/v2") or (path.startswith(("/v1/", "/v2/")) and not path.startswith("/v2/health/"))
+def offered(scope: Scope) -> str | None:
+    """The key or token that a client sends: in `Authorization: Bearer …`, in `X-API-Key`, or as a subprotocol.
 
-
-def _offered(headers: Headers) -> bytes | None:
+    Subprotocols are for browsers, which can put no header into a WebSocket's handshake: `vivavoce.key.<key>`, in
+    base64url, or `vivavoce.token.<token>`. What stands in the address is not looked at: it ends up in logs.
+    """
+    headers = Headers(scope=scope)
     scheme, _, key = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
-        return key.strip().encode("latin-1")
-    key = headers.get("x-api-key", "").strip()
-    return key.encode("latin-1") if key else None
+        return key.strip()
+    if key := headers.get("x-api-key", "").strip():
+        return key
+    for name in scope.get("subprotocols", ()):
+        if name.startswith(_TOKEN):
+            return str(name.removeprefix(_TOKEN))
+        if name.startswith(_KEY):
+            return (decode_base64url(name.removeprefix(_KEY)) or b"").decode("utf-8", "replace")
+    return None
+
+
+def _is_guarded(scope: Scope) -> bool:
+    """Everything but the page, the health and the numbers; of V2 only the probes, which a cluster asks without a key."""
+    if scope["type"] == "websocket":
+        return True
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    return path in ("/v1", "/v2") or (path.startswith(("/v1/", "/v2/", "/ws/")) and not path.startswith("/v2/health/"))
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: Unauthorized) -> None:
+    if scope["type"] == "http":
+        await send_error(send, refusal, scope["path"])
+        return
+    await receive()
+    chosen = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
+    await send({"type": "websocket.accept", "subprotocol": chosen})
+    await send({"type": "websocket.send", "text": replies.error(refusal)})
+    await send({"type": "websocket.close", "code": refusal.close_code, "reason": "no valid key"})

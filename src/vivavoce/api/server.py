@@ -183,7 +183,7 @@ def _listen(named_host: str, port: int, setting: str = "PORT") -> socket.socket:
 def _say_where(settings: Settings, public: socket.socket, admin: socket.socket | None) -> None:
     """Tell the person, or the log where nobody reads but machines."""
     url, numbers = _url(settings.host, public), _url(settings.admin_host, admin) if admin else ""
-    if settings.keys():
+    if settings.guarded:
         served = "callers need a key (Authorization: Bearer …)"
     elif settings.loopback:
         served = "no keys are set, so only this machine is served; VIVAVOCE_API_KEYS opens it to others"

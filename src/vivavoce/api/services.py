@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -28,6 +27,7 @@ from ..stats import Stats
 from ..text import Lexicon
 from ..traces import TracedPredictor, Traces, traces_to
 from .counted import CountedPredictor
+from .keys import Keyring, secret_of
 from .sources import Source
 from .ws_connections import Connections
 
@@ -50,6 +50,7 @@ class Services:
     counted: CountedPredictor
     slots: Slots
     admission: Admission
+    keyring: Keyring
     resume_tokens: ResumeTokens
     metrics: Metrics
     stats: Stats
@@ -204,7 +205,7 @@ def build_services(
         enabled=settings.admission_enabled,
         capacity=settings.warm_capacity,
     )
-    secret = settings.token_secret.get_secret_value().encode() if settings.token_secret else secrets.token_bytes(32)
+    secret = secret_of(settings)
     connections = Connections()
     metrics.watch(
         slots=lambda: source.predictor.slots,
@@ -223,6 +224,7 @@ def build_services(
         predictor=cached or scheduled,
         counted=counted,
         admission=admission,
+        keyring=Keyring(settings, secret),
         resume_tokens=ResumeTokens(secret, settings.resume_ttl_s),
         connections=connections,
         metrics=metrics,

@@ -1,0 +1,35 @@
+"""Short-lived stand-ins for a key, for pages that must not know it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+from ..speech.seal import Seal
+
+__all__ = ["BrowserTokens"]
+
+# By it people, and programs that look for leaked secrets, know what it is.
+PREFIX = "vvt_"
+
+
+class BrowserTokens:
+    """Makes and reads tokens that say whose they are and until when, signed with the server's secret."""
+
+    def __init__(self, secret: bytes, now_s: Callable[[], float] = time.time) -> None:
+        self._seal = Seal(secret, "vivavoce browser token 1")
+        self._now_s = now_s
+
+    def mint(self, name: str, ttl_s: float) -> tuple[str, float]:
+        """A token of the caller with that name, and when it ends, in seconds since 1970."""
+        ends_s = self._now_s() + ttl_s
+        return PREFIX + self._seal.close(json.dumps([name, ends_s], separators=(",", ":")).encode()), ends_s
+
+    def read(self, token: str) -> str | None:
+        """The name of the token's caller; None where it is forged, over, or no token at all."""
+        note = self._seal.open(token.removeprefix(PREFIX)) if token.startswith(PREFIX) else None
+        if note is None:
+            return None
+        name, ends_s = json.loads(note)
+        return str(name) if self._now_s() < ends_s else None
