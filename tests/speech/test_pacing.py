@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
 import pytest
 
+import vivavoce.speech.arriving as arriving
 from vivavoce.predictors.base import Job
 from vivavoce.speech import (
     Audio,
@@ -21,6 +23,7 @@ from vivavoce.speech import (
     Utterance,
     speak_utterance,
 )
+from vivavoce.text import Segment, Splitter
 
 VOICE = Utterance(voice="any", rate_hz=8_000)
 # Each sentence sounds for about three seconds.
@@ -41,6 +44,12 @@ class Scene:
         self.slots = Slots(lambda: self.inner.slots, clock)
         self.lead_ms = lead_ms
         self.ahead: list[float] = []
+
+    def others_events(self, text: str):
+        """What another listener hears."""
+        now_ms = self.clock.now_ms()
+        self.timeline, self.listener = Timeline(now_ms), Listener(self.clock, due_ms=now_ms + 150)
+        return self.events(text)
 
     def events(self, text: str | AsyncIterator[str | None] = TEXT):
         scene = self
@@ -198,7 +207,7 @@ def test_pocket_tts_238_leaving_frees_the_slot_for_the_next_at_once(virtual, sce
                     break
         left_ms = made.clock.now_ms()
         assert made.slots.busy == made.inner.running == 0
-        async with aclosing(made.events("And the next one speaks.")) as events:
+        async with aclosing(made.others_events("And the next one speaks.")) as events:
             async for event in events:
                 if isinstance(event, Audio):
                     break
@@ -226,12 +235,80 @@ def test_faster_qwen3_tts_130_a_stream_that_waits_for_its_slot_leaves_nothing_be
     virtual(run())
 
 
+@pytest.mark.parametrize("piece_characters", [1, 7, 1_000_000])
+def test_however_text_arrives_the_same_jobs_come_of_it(virtual, scene, piece_characters: int) -> None:
+    """One character at a time, and all of it in one enormous piece."""
+
+    async def run(text: str | AsyncIterator[str]) -> list[str]:
+        made = scene(rtf=0.01)
+        async for _ in made.events(text):
+            pass
+        return [said for _, said in made.inner.starts]
+
+    async def pieces() -> AsyncIterator[str]:
+        for start in range(0, len(TEXT), piece_characters):
+            yield TEXT[start : start + piece_characters]
+            await asyncio.sleep(0.001)
+
+    assert virtual(run(pieces())) == virtual(run(TEXT))
+
+
+def test_a_megabyte_in_one_piece_is_read_no_faster_than_it_is_spoken(virtual, scene, monkeypatch) -> None:
+    fed = 0
+
+    class Counting(Splitter):
+        def feed(self, piece: str) -> list[Segment]:
+            nonlocal fed
+            fed += len(piece)
+            return super().feed(piece)
+
+    async def at_once() -> AsyncIterator[str]:
+        yield "And so it went on and on. " * 40_000
+
+    async def run() -> None:
+        made = scene()
+        async with aclosing(made.events(at_once())) as events:
+            async for event in events:
+                if isinstance(event, SegmentEnd) and event.index == 20:
+                    break
+
+    monkeypatch.setattr(arriving, "Splitter", Counting)
+    virtual(run())
+    assert 0 < fed <= 10_000
+
+
+def test_a_thousand_utterances_that_are_cancelled_at_any_moment_leave_nothing_behind(virtual, scene) -> None:
+    async def run() -> None:
+        made, chance, before = scene(slots=3), random.Random(4), len(asyncio.all_tasks())
+
+        async def speak() -> None:
+            async with aclosing(made.others_events("Sentence one of it. Then sentence two. And three.")) as events:
+                async for _ in events:
+                    await asyncio.sleep(0)
+
+        async def leave() -> None:
+            task = asyncio.ensure_future(speak())
+            await asyncio.sleep(chance.choice([0, 0, 0.01, 0.05, 0.3, 2.0]))
+            for _ in range(chance.randrange(6)):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        for _ in range(20):
+            await asyncio.gather(*(leave() for _ in range(50)))
+        assert made.slots.busy == made.slots.waiting == made.inner.running == 0
+        assert len(asyncio.all_tasks()) == before
+        assert made.inner.most_running == 3
+
+    virtual(run())
+
+
 def test_index_tts_630_two_hundred_utterances_leave_nothing_behind(virtual, scene) -> None:
     async def run() -> tuple[int, int]:
         made = scene()
         before = len(asyncio.all_tasks())
         for index in range(200):
-            async with aclosing(made.events("Shortly said. And over.")) as events:
+            async with aclosing(made.others_events("Shortly said. And over.")) as events:
                 async for event in events:
                     if index % 3 == 0 and isinstance(event, Audio):
                         break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable, Iterator
 from contextlib import aclosing
 from enum import Enum
 
@@ -30,24 +30,37 @@ async def segments_of(text: Text, utterance: Utterance) -> AsyncGenerator[Segmen
     Their places count from `utterance.offset`.
     """
     splitter = Splitter(utterance.language, utterance.join_short)
-    offset = utterance.offset
-    if isinstance(text, str):
-        for start in range(0, len(text), _PIECE_CHARACTERS):
-            for segment in splitter.feed(text[start : start + _PIECE_CHARACTERS]):
-                yield _moved(segment, offset)
-    else:
-        async with aclosing(_pieces(text)) as pieces:
-            async for piece in pieces:
-                for segment in _certain(splitter, piece):
-                    yield _moved(segment, offset)
+    async with aclosing(_handy(text)) as pieces:
+        async for piece in pieces:
+            for segment in _certain(splitter, piece):
+                yield _moved(segment, utterance.offset)
     for segment in splitter.flush():
-        yield _moved(segment, offset)
+        yield _moved(segment, utterance.offset)
 
 
 def _certain(splitter: Splitter, piece: str | _Writer | None) -> list[Segment]:
     if piece is None:
         return splitter.flush()
     return splitter.pause() if isinstance(piece, _Writer) else splitter.feed(piece)
+
+
+async def _handy(text: Text) -> AsyncGenerator[str | _Writer | None]:
+    """The text in pieces that are split in a moment, however long the writer's are."""
+    if isinstance(text, str):
+        for part in _parts(text):
+            yield part
+        return
+    async with aclosing(_pieces(text)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, str):
+                for part in _parts(piece):
+                    yield part
+            else:
+                yield piece
+
+
+def _parts(text: str) -> Iterator[str]:
+    return (text[start : start + _PIECE_CHARACTERS] for start in range(0, len(text), _PIECE_CHARACTERS))
 
 
 def _moved(segment: Segment, offset: int) -> Segment:
