@@ -259,6 +259,7 @@ async def test_what_comes_by_http_is_counted_beside_it(app, predictor, running, 
             assert (await raw.head())[0] == 200
             raw.leave()
         await resting(app)
+        assert app.state.services.metrics.registry.get_sample_value("tts_cancel_seconds_count") == 1
         predictor.hold_at = None
         await speak_to_the_end(talk, port, app, predictor)
         await resting(app)

@@ -170,7 +170,7 @@ async def test_a_reader_that_stalls_is_let_go(build, predictor, running, wire, u
         assert (await raw.head())[0] == 200
         raw.writer.transport.pause_reading()
         await settled(app, predictor, until)
-        assert sample(app, "tts_utterances_total", door="openai", outcome="client_gone") == 1
+        await until(lambda: sample(app, "tts_utterances_total", door="openai", outcome="client_gone") == 1)
 
 
 async def test_a_request_too_many_is_told_to_come_back(build, predictor, running, wire, until, sample):

@@ -13,7 +13,11 @@ __all__ = ["ClientGone", "Presence"]
 
 
 class ClientGone(Exception):
-    """The client left before its reply was whole."""
+    """The client left before its reply was whole; `held_s` is how long the work went on after that, where it is known."""
+
+    def __init__(self, held_s: float | None = None) -> None:
+        super().__init__()
+        self.held_s = held_s
 
 
 class Presence:
@@ -28,6 +32,7 @@ class Presence:
         self._limit = asyncio.timeout(None)
         self._watcher: asyncio.Task[None] | None = None
         self._done = False
+        self._left_s = 0.0
 
     def done(self) -> None:
         """Stop watching."""
@@ -47,7 +52,7 @@ class Presence:
         try:
             await self._limit.__aexit__(kind, error, trace)
         except TimeoutError:
-            raise ClientGone from None
+            raise ClientGone(asyncio.get_running_loop().time() - self._left_s) from None
         finally:
             if self._watcher is not None:
                 with suppress(asyncio.CancelledError):
@@ -59,4 +64,5 @@ class Presence:
             if message["type"] == "http.disconnect":
                 break
         if not self._done:
-            self._limit.reschedule(asyncio.get_running_loop().time())
+            self._left_s = asyncio.get_running_loop().time()
+            self._limit.reschedule(self._left_s)

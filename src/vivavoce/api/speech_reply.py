@@ -56,8 +56,10 @@ class SpeechReply(Response):
                 await self._deliver(writer)
                 presence.done()
             outcome, code = "ok", ""
-        except ClientGone:
+        except ClientGone as gone:
             outcome, code = "client_gone", ""
+            if gone.held_s is not None:
+                self._services.metrics.cancelled(gone.held_s)
         except asyncio.CancelledError:
             outcome, code = "cancelled", ""
             raise
