@@ -48,7 +48,7 @@ def reply_of(error: VivavoceError, path: str = "") -> Response:
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         # OpenAI's clients repeat every 5xx unless this says that it is in vain.
         headers["X-Should-Retry"] = "true" if error.retryable else "false"
-    if error.retryable and error.status == HTTPStatus.SERVICE_UNAVAILABLE:
+    if error.retryable and error.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
         headers["Retry-After"] = str(math.ceil(error.retry_after_s or RETRY_AFTER_S))
     return _reply(error.status, body_of(error), headers, path)
 

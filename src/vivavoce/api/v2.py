@@ -7,28 +7,33 @@ repository, statistics and model configuration.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect
 
-from ..errors import BadRequest, Busy, EmptyInput, InternalError, VivavoceError
+from ..errors import BadRequest, Busy, EmptyInput, Forbidden, InternalError, VivavoceError
 from ..predictors.v2_wire import HEADER_LENGTH, InferRequest
 from ..speech import Timeline
+from ..speech.admission import Caller
 from ..text import speak
 from .body import parse_object
-from .services import Services
+from .services import Services, caller_of
 from .v2_about import model_config, model_metadata, model_stats, repository_entry, server_metadata
 from .v2_body import read_body, refuse_foreign_page
 from .v2_door import V2Door, door_of
 from .v2_order import TEXT_NAMES, V2Order, order_of_fields, order_of_infer
-from .v2_reply import DOOR, GenerateReply, InferReply, StreamReply
+from .v2_reply import DOOR, Errand, GenerateReply, InferReply, StreamReply
 from .v2_speech import utterance_of
 
 __all__ = ["router"]
+
+_Understood = tuple[V2Order, str, Callable[[Errand], Response]]
+"""An order, the request's id, and what makes its reply."""
 
 router = APIRouter(prefix="/v2", tags=["v2"])
 
@@ -117,34 +122,26 @@ async def metadata(request: Request, model: str, version: str | None = None) -> 
 @router.post(_VERSIONED + "/infer")
 async def infer(request: Request, model: str, version: str | None = None) -> Response:
     """Speak a text tensor; audio comes back as a tensor, in JSON or in binary."""
-    door = door_of(request)
-    door.check_callable(model, version)
-    async with _counted(door.services) as timeline:
-        body = await _body(request, door.services)
-        seat = door.take()
-        try:
-            asked = InferRequest.decode(body, request.headers.get(HEADER_LENGTH))
-            order = order_of_infer(asked, door.services.settings.max_input_chars)
-            utterance = utterance_of(door.services, order)
-            _accept(door.services, order, utterance.language, timeline)
-            return InferReply(door, asked, order, utterance, seat, timeline)
-        except BaseException:
-            seat.release()
-            raise
+
+    def understand(body: bytes, max_characters: int) -> _Understood:
+        asked = InferRequest.decode(body, request.headers.get(HEADER_LENGTH))
+        return order_of_infer(asked, max_characters), asked.id, lambda errand: InferReply(errand, asked)
+
+    return await _speak(request, model, version, understand)
 
 
 @router.post(_MODEL + "/generate")
 @router.post(_VERSIONED + "/generate")
 async def generate(request: Request, model: str, version: str | None = None) -> Response:
     """Speak `text_input`; one JSON object comes back, its audio in base64."""
-    return await _generated(request, model, version, GenerateReply)
+    return await _speak(request, model, version, partial(_generation, GenerateReply))
 
 
 @router.post(_MODEL + "/generate_stream")
 @router.post(_VERSIONED + "/generate_stream")
 async def generate_stream(request: Request, model: str, version: str | None = None) -> Response:
     """Speak `text_input`; Server-Sent Events bring audio and words while they are made."""
-    return await _generated(request, model, version, StreamReply)
+    return await _speak(request, model, version, partial(_generation, StreamReply))
 
 
 @router.post("/repository/index")
@@ -171,51 +168,56 @@ async def unload(request: Request, model: str) -> Response:
 
 def _switch(request: Request, model: str, *, loaded: bool) -> Response:
     refuse_foreign_page(request)
+    if request.scope.get("state", {}).get("by_token"):
+        raise Forbidden("A browser's token cannot load or unload a model.")
     door = door_of(request)
     door.check(model)
     door.loaded = loaded
     return JSONResponse({"name": door.name, "load" if loaded else "unload": True})
 
 
-async def _generated(
-    request: Request, model: str, version: str | None, kind: type[GenerateReply] | type[StreamReply]
+async def _speak(
+    request: Request, model: str, version: str | None, understand: Callable[[bytes, int], _Understood]
 ) -> Response:
-    door = door_of(request)
+    """A reply that speaks and counts itself. What is refused here is counted here, and holds no slot."""
+    door, caller = door_of(request), caller_of(request)
+    services = door.services
     door.check_callable(model, version)
-    async with _counted(door.services) as timeline:
-        body = await _body(request, door.services)
-        seat = door.take()
+    async with _counted(services) as timeline:
+        body = await _body(request, services)
+        seat = door.take(caller)
         try:
-            fields = parse_object(body)
-            order = _generate_order(fields, door.services, streamed=kind is StreamReply)
-            utterance = utterance_of(door.services, order)
-            _accept(door.services, order, utterance.language, timeline)
-            identity = fields.get("id")
-            return kind(door, order, utterance, seat, timeline, identity if isinstance(identity, str) else "")
+            order, identity, reply = understand(body, services.settings.max_input_chars)
+            utterance = utterance_of(services, order)
+            _accept(services, caller, order, utterance.language, timeline)
+            return reply(Errand(door, order, utterance, seat, timeline, identity))
         except BaseException:
             seat.release()
             raise
 
 
-def _generate_order(fields: dict[str, Any], services: Services, *, streamed: bool) -> V2Order:
+def _generation(kind: type[GenerateReply] | type[StreamReply], body: bytes, max_characters: int) -> _Understood:
     """The order in a body of `generate`: parameters may stand under `parameters` or beside the text."""
+    fields = parse_object(body)
     text = next((fields[name] for name in ("text_input", *TEXT_NAMES) if name in fields), None)
     if not isinstance(text, str):
         raise BadRequest("text_input must be a string.", param="text_input")
     parameters = fields.get("parameters", {})
     if not isinstance(parameters, dict):
         raise BadRequest("parameters must be an object.", param="parameters")
-    order = order_of_fields(text, {**fields, **parameters}, services.settings.max_input_chars)
-    if streamed and order.format != "pcm":
+    order = order_of_fields(text, {**fields, **parameters}, max_characters)
+    if kind is StreamReply and order.format != "pcm":
         raise BadRequest("generate_stream gives pcm only.", param="response_format")
-    return order
+    identity = fields.get("id")
+    return order, identity if isinstance(identity, str) else "", kind
 
 
-def _accept(services: Services, order: V2Order, language: str, timeline: Timeline) -> None:
-    """Note that the order is taken. Raises EmptyInput where nothing in it can be said."""
+def _accept(services: Services, caller: Caller, order: V2Order, language: str, timeline: Timeline) -> None:
+    """Note that the order is taken. Raises EmptyInput where nothing in it can be said, RateLimited."""
     bare = not order.normalized and not any(character.isalnum() for character in order.text)
     if bare and speak(order.text, language, services.lexicon).silent:
         raise EmptyInput("There is nothing to say in the text.", param="text")
+    services.admission.spend(caller, len(order.text))
     timeline.admitted_ms = services.clock.now_ms()
     services.metrics.characters.labels(DOOR).inc(len(order.text))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -10,7 +11,8 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 
 from ..engines.base import Origin
-from ..errors import Busy, UnknownModel, VivavoceError
+from ..errors import Busy, RateLimited, UnknownModel, VivavoceError
+from ..speech.admission import Caller
 from .services import Services
 
 __all__ = ["VERSION", "Seat", "SlotGate", "Tally", "V2Door", "door_of"]
@@ -18,6 +20,7 @@ __all__ = ["VERSION", "Seat", "SlotGate", "Tally", "V2Door", "door_of"]
 VERSION = "1"
 """The only version of the model there is."""
 
+ANYBODY = Caller()
 RETRY_AFTER_S = 1.0
 _SHOWN_NAME_CHARACTERS = 80
 _CALLS = ("infer", "generate", "generate_stream")
@@ -31,29 +34,42 @@ class SlotGate:
 
     def __init__(self, slots: Callable[[], int]) -> None:
         self._slots = slots
-        self.busy = 0
+        self._of_caller: Counter[str] = Counter()
 
-    def take(self) -> Seat:
-        """A slot, until it is released. Raises Busy when all are taken."""
+    @property
+    def busy(self) -> int:
+        """Slots that are taken."""
+        return self._of_caller.total()
+
+    def take(self, caller: Caller = ANYBODY) -> Seat:
+        """A slot, until it is released. Raises Busy when all are taken, RateLimited when the caller's own are."""
+        if caller.streams is not None and self._of_caller[caller.name] >= caller.streams:
+            message = f"This key may have {caller.streams} utterances at the same time, and has."
+            raise RateLimited(message, retry_after_s=RETRY_AFTER_S)
         slots = self._slots()
         if self.busy >= slots:
             message = f"All {slots} slots of this predictor are taken." if slots else "This predictor has no slot."
             raise Busy(message, retry_after_s=RETRY_AFTER_S, reason="full")
-        self.busy += 1
-        return Seat(self)
+        self._of_caller[caller.name] += 1
+        return Seat(lambda: self._free(caller.name))
+
+    def _free(self, name: str) -> None:
+        self._of_caller[name] -= 1
+        if not self._of_caller[name]:
+            del self._of_caller[name]
 
 
 class Seat:
     """One taken slot; releasing it again does nothing."""
 
-    def __init__(self, gate: SlotGate) -> None:
-        self._gate: SlotGate | None = gate
+    def __init__(self, free: Callable[[], None]) -> None:
+        self._free: Callable[[], None] | None = free
 
     def release(self) -> None:
         """Give the slot back."""
-        if self._gate is not None:
-            self._gate.busy -= 1
-            self._gate = None
+        if self._free is not None:
+            self._free()
+            self._free = None
 
 
 @dataclass(slots=True)
@@ -105,13 +121,16 @@ class V2Door:
         """Whether a request would be served: speech has come out, the engine lives, nobody is leaving."""
         return self.loaded and self.services.spoken and self.healthy() and not self.draining()
 
-    def take(self) -> Seat:
-        """A slot for one request. Raises Busy at once where there is none, and while the model is not ready."""
+    def take(self, caller: Caller = ANYBODY) -> Seat:
+        """A slot for one request. Raises Busy at once where there is none, while the model is not ready, and RateLimited.
+
+        Limits of a key are not asked for where admission is switched off.
+        """
         if self.draining():
             raise Busy("The server is shutting down.", retry_after_s=RETRY_AFTER_S, reason="draining")
         if not self.ready:
             raise Busy(f"Model {self.name} is not ready.", retry_after_s=RETRY_AFTER_S, reason="full")
-        return self.gate.take()
+        return self.gate.take(caller if self.services.admission.enabled else ANYBODY)
 
     def check(self, model: str, version: str | None = None) -> None:
         """Raise UnknownModel for any other model or version than the one there is."""

@@ -30,7 +30,7 @@ from .v2_order import V2Order
 from .v2_speech import Piece, Whole, ahead, collected, pieces
 from .writer import Writer
 
-__all__ = ["DOOR", "GenerateReply", "InferReply", "StreamReply"]
+__all__ = ["DOOR", "Errand", "GenerateReply", "InferReply", "StreamReply"]
 
 logger = logging.getLogger("vivavoce.api")
 
@@ -38,8 +38,8 @@ DOOR = "v2"
 
 
 @dataclass(slots=True)
-class _Errand:
-    """One order that has its slot: what is asked, of whom, and when things happened."""
+class Errand:
+    """One order that has its slot: what is asked, how it is spoken, and when things happened."""
 
     door: V2Door
     order: V2Order
@@ -50,9 +50,11 @@ class _Errand:
 
     @property
     def services(self) -> Services:
+        """The server's."""
         return self.door.services
 
     def headers(self, origin: Origin | None) -> dict[str, str]:
+        """What a pool wants to know, of this order."""
         return self.door.headers(origin, self.utterance.voice)
 
     def named(self) -> dict[str, str]:
@@ -87,11 +89,9 @@ class _Errand:
 class _Reply(Response):
     """A reply that counts itself once, with its outcome, and stops the work as soon as its client leaves."""
 
-    def __init__(
-        self, door: V2Door, order: V2Order, utterance: Utterance, seat: Seat, timeline: Timeline, identity: str = ""
-    ) -> None:
+    def __init__(self, errand: Errand) -> None:
         self.background = None
-        self._errand = _Errand(door, order, utterance, seat, timeline, identity)
+        self._errand = errand
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the reply. Raises what went wrong before its headers left."""
@@ -152,16 +152,8 @@ class _Reply(Response):
 class InferReply(_Reply):
     """An inference response, its tensors as JSON or in binary, as the request asks."""
 
-    def __init__(
-        self,
-        door: V2Door,
-        request: InferRequest,
-        order: V2Order,
-        utterance: Utterance,
-        seat: Seat,
-        timeline: Timeline,
-    ) -> None:
-        super().__init__(door, order, utterance, seat, timeline, request.id)
+    def __init__(self, errand: Errand, request: InferRequest) -> None:
+        super().__init__(errand)
         self._request = request
 
     async def _deliver(self, writer: Writer, headers: Headers) -> None:
