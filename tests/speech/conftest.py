@@ -163,7 +163,8 @@ class SimulatedPredictor:
     rate: int = 8_000
     starts: list[tuple[float, str]] = field(default_factory=list)
     running: int = 0
-    most_running: int = 0
+    stepping: int = 0
+    most_stepping: int = 0
 
     def streams(self, voice: str) -> int:
         return int(self.slots / self.rtf)
@@ -175,16 +176,23 @@ class SimulatedPredictor:
         loop = asyncio.get_running_loop()
         self.starts.append((loop.time() * 1000, job.phrase.text))
         self.running += 1
-        self.most_running = max(self.most_running, self.running)
         try:
             left_ms = 60.0 * len(job.phrase.text)
             while left_ms > 0:
                 audio_ms = min(left_ms, self.chunk_ms)
                 left_ms -= audio_ms
-                await asyncio.sleep(audio_ms * self.rtf / 1000)
+                await self._step(audio_ms * self.rtf / 1000)
                 yield Chunk(np.full(int(audio_ms * self.rate / 1000), 0.1, np.float32), is_last=left_ms <= 0)
         finally:
             self.running -= 1
+
+    async def _step(self, duration_s: float) -> None:
+        self.stepping += 1
+        self.most_stepping = max(self.most_stepping, self.stepping)
+        try:
+            await asyncio.sleep(duration_s)
+        finally:
+            self.stepping -= 1
 
 
 @pytest.fixture(scope="session")

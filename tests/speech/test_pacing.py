@@ -298,7 +298,7 @@ def test_a_thousand_utterances_that_are_cancelled_at_any_moment_leave_nothing_be
             await asyncio.gather(*(leave() for _ in range(50)))
         assert made.slots.busy == made.slots.waiting == made.inner.running == 0
         assert len(asyncio.all_tasks()) == before
-        assert made.inner.most_running == 3
+        assert made.inner.most_stepping == 3
 
     virtual(run())
 

@@ -442,7 +442,7 @@ def test_a_thousand_random_cancels_leave_every_slot_free(virtual, virtual_clock,
             slots.capacity_changed()
         assert slots.busy == slots.waiting == inner.running == 0
         await speak(0)
-        assert inner.most_running <= 4
+        assert inner.most_stepping <= 4
 
     virtual(run())
 
@@ -458,7 +458,7 @@ def test_a_scheduled_predictor_is_its_inner_one_and_never_more_at_once(virtual, 
             return len([chunk async for chunk in predictor.synthesize(Job(Phrase("Hello out there."), "any"))])
 
         assert await asyncio.gather(*(count() for _ in range(9))) == [3] * 9
-        assert inner.most_running == 2
+        assert inner.most_stepping == 2
         assert slots.busy == slots.waiting == 0
 
     virtual(run())
