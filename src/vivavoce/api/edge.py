@@ -163,7 +163,7 @@ class _Socket:
 
 def _level(scope: Scope) -> int:
     path = scope["path"]
-    is_probe = path in ("/health", "/ready", "/metrics") or path.startswith("/v2/health/")
+    is_probe = path in ("/health", "/ready", "/metrics") or path.startswith(("/stats", "/v2/health/"))
     return logging.DEBUG if is_probe else logging.INFO
 
 

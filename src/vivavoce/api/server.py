@@ -105,6 +105,8 @@ class _DrainingServer(uvicorn.Server):
         await super().startup(sockets=sockets)
         if self._admin is not None and self.started:
             self._admin.open()
+        if not self._services.source.ready:
+            logger.info("no predictor is ready yet; waiting for one")
 
     async def main_loop(self) -> None:
         """Serve until told to stop, then come to rest."""

@@ -104,8 +104,10 @@ class _Reply(Response):
                 await self._deliver(writer, Headers(scope=scope))
                 presence.done()
             outcome, code = "ok", ""
-        except ClientGone:
+        except ClientGone as gone:
             outcome, code = "client_gone", ""
+            if gone.held_s is not None:
+                errand.services.metrics.cancelled(gone.held_s)
         except asyncio.CancelledError:
             outcome, code = "cancelled", ""
             raise
