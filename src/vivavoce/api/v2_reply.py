@@ -97,7 +97,7 @@ class _Reply(Response):
         """Send the reply. Raises what went wrong before its headers left."""
         errand = self._errand
         writer = Writer(send, errand.services.settings.stall_timeout_s)
-        outcome, code = "error", InternalError.code
+        outcome, code, reason = "error", InternalError.code, ""
         errand.services.metrics.started(DOOR, errand.timeline)
         try:
             async with Presence(receive) as presence:
@@ -114,6 +114,7 @@ class _Reply(Response):
         except Exception as error:
             known = error if isinstance(error, VivavoceError) else InternalError("Something went wrong here.")
             outcome, code = ("shed" if isinstance(known, Busy) else "error"), known.code
+            reason = known.reason if isinstance(known, Busy) else ""
             if not writer.started:
                 raise
             logger.error("speech broke off: %s", known.code, exc_info=None if known is error else error)
@@ -122,7 +123,7 @@ class _Reply(Response):
             errand.seat.release()
             if errand.timeline.ended_ms is None:
                 errand.timeline.ended_ms = errand.services.clock.now_ms()
-            errand.services.metrics.ended(DOOR, outcome, errand.timeline, code)
+            errand.services.metrics.ended(DOOR, outcome, errand.timeline, code, reason)
 
     async def _deliver(self, writer: Writer, headers: Headers) -> None:
         raise NotImplementedError
