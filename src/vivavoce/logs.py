@@ -119,7 +119,8 @@ class JsonFormatter(_QuietFormatter):
             "message": record.getMessage(),
             "request_id": request_id.get() or None,
         }
-        line = _extras(record) | line
+        for name, value in _extras(record).items():
+            line.setdefault(name, value)
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         try:
