@@ -17,7 +17,8 @@ __all__ = ["Entry", "digest_of", "entries_of_keys", "parse_key_file"]
 
 _LONGEST_NAME = 64
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
-_TOML_KEYS = re.compile(r"^\s*\[\s*keys\s*[.\]]|^\s*keys\s*[.=]", re.MULTILINE)
+# A table, or a name that is given a value: such a line was never meant to be a key itself.
+_TOML = re.compile(r"""^[ \t]*\[|^[^#=\n]+=[ \t]*["'{\[]|^[ \t]*keys[ \t]*=""", re.MULTILINE)
 _FIELDS = ("key", "sha256", "streams", "characters_per_minute", "expires")
 
 
@@ -53,7 +54,7 @@ def parse_key_file(text: str) -> tuple[Entry, ...]:
     """
     if text.lstrip().startswith("{"):
         return _named(_json(text))
-    if _TOML_KEYS.search(text):
+    if _TOML.search(text):
         return _named(_toml(text))
     lines = (line.strip() for line in text.splitlines())
     return entries_of_keys(line for line in lines if line and not line.startswith("#"))
@@ -76,7 +77,7 @@ def _toml(text: str) -> Mapping[str, Any]:
         raise ConfigError(f"it is not valid TOML ({where.group() if where else 'at its end'})") from None
     if stray := set(value) - {"keys"}:
         raise ConfigError(f"[{min(stray)}] is no part of it; keys are written as [keys.<name>]")
-    keys = value["keys"]
+    keys = value.get("keys")
     if not isinstance(keys, dict):
         raise ConfigError("keys are written as [keys.<name>]")
     return keys
