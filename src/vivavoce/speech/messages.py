@@ -34,7 +34,7 @@ __all__ = [
 Framing = Literal["raw", "header"]
 FormatName = Literal["pcm", "mp3", "opus", "aac", "flac", "wav"]
 
-MIN_LEAD_MS, MAX_LEAD_MS = 200.0, 60_000.0
+MIN_LEAD_MS, MAX_LEAD_MS = 200.0, 15_000.0
 _ID_CHARACTERS = 128
 _NAME_CHARACTERS = 128
 _INSTRUCT_CHARACTERS = 1_000

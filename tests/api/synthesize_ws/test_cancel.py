@@ -154,7 +154,7 @@ async def test_home_assistant_addons_3360_a_client_that_drops_is_no_traceback(ap
         async with serve(app) as door:
             for _ in range(10):
                 async with door.connect() as client:
-                    await client.say("synthesize", text=LONG, lead_ms=60_000)
+                    await client.say("synthesize", text=LONG, lead_ms=15_000)
                     await client.until("segment")
                     client.leave()
             await until(lambda: door.idle and predictor.active == 0)

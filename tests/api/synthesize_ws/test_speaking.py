@@ -173,7 +173,7 @@ async def test_nexent_2747_a_slow_reader_gets_all_of_it(app, predictor, serve):
     predictor.chunks, predictor.chunk_ms = 30, 1_000.0
     options = {"max_queue": 1}
     async with serve(app) as door, door.connect(**options) as client:
-        await client.say("synthesize", text="A long story, which takes half a minute.", lead_ms=60_000)
+        await client.say("synthesize", text="A long story, which takes half a minute.", lead_ms=15_000)
         heard: list[Any] = []
         while not heard or not (isinstance(heard[-1], dict) and heard[-1]["type"] == "done"):
             await asyncio.sleep(0.005)
