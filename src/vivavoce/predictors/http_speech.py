@@ -21,7 +21,7 @@ from yarl import URL
 from ..audio import Samples
 from ..engines.base import Chunk, Origin
 from ..engines.estimate import estimated_words
-from ..errors import BadRequest, Busy, PredictorFailed, VivavoceError
+from ..errors import BadRequest, Busy, PredictorFailed, UnknownVoice, VivavoceError
 from .base import Deadline, Job
 from .decoder import ENCODED, decoded
 from .faults import BrokenOff, Missing
@@ -74,7 +74,7 @@ class HttpSpeechPredictor:
         self._wanted_model = model
         self._model = model
         self._pace = Pace()
-        self._ways: dict[bool, int] = {}
+        self._ways: dict[tuple[bool, bool], int] = {}
         self._is_known = False
         self.info = EndpointInfo()
         self.dropped_bytes = 0
@@ -121,18 +121,20 @@ class HttpSpeechPredictor:
     ) -> AsyncGenerator[Chunk]:
         """Speak the job. Raises PredictorFailed, Busy, BadRequest; closing it closes the connection at once."""
         patience = patience or Patience(self._times.request_s)
-        is_slowed = job.speed != 1.0
-        way = self._ways.get(is_slowed, 0)
+        asks = (job.speed != 1.0, bool(job.instruct))
+        way = self._ways.get(asks, 0)
         while True:
             body = json.dumps(self._body(job, way)).encode()
             try:
                 async with self._upstream.request(
                     "POST", self._speech_url, patience, body=body, headers={"Content-Type": "application/json"}
                 ) as reply:
-                    self._ways[is_slowed] = way
+                    self._ways[asks] = way
                     async for chunk in self._chunks(reply, job):
                         yield chunk
                 return
+            except UnknownVoice:
+                raise
             except BadRequest:
                 way += 1
                 if way >= len(_WAYS):
@@ -140,6 +142,7 @@ class HttpSpeechPredictor:
 
     async def _meet(self, facts: ServerFacts) -> None:
         """Take in what the server said of itself, and have it speak."""
+        self._ways.clear()
         self._model = facts.model_for(self._wanted_model)
         self.info = facts.info(self._model)
         with suppress(Busy, BadRequest, Missing):

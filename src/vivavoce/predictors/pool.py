@@ -272,6 +272,6 @@ def _result_of(error: VivavoceError) -> Result:
         return "refused"
     if isinstance(error, BadRequest):
         return "rejected"
-    if isinstance(error, OutOfPatience):
+    if isinstance(error, OutOfPatience) or (isinstance(error, Unreachable) and error.is_silent):
         return "timeout"
     return "unreachable" if isinstance(error, Unreachable) else "failed"

@@ -194,7 +194,7 @@ async def test_openai_a_server_that_takes_only_its_own_fields(predict, kit) -> N
 @pytest.mark.parametrize(
     ("status", "body", "kind", "said"),
     [
-        (400, {"error": {"message": "Invalid voice 'x'. Supported: a, b"}}, UnknownVoice, "Supported: a, b"),
+        (400, {"error": {"message": "No voice is called that. There are: a, b"}}, UnknownVoice, "are: a, b"),
         (422, {"detail": "what"}, BadRequest, "422"),
         (429, {"error": "slow down"}, Busy, "slow down"),
         (503, {"error": "full"}, Busy, "full"),
@@ -206,9 +206,10 @@ async def test_openai_a_server_that_takes_only_its_own_fields(predict, kit) -> N
     ],
 )
 async def test_every_refusal_has_its_error(predict, kit, status, body, kind, said) -> None:
-    predictor, _ = await predict(lambda asked: asked.whole(body, status, Retry_After="7", Location="/elsewhere"))
+    predictor, server = await predict(lambda asked: asked.whole(body, status, Retry_After="7", Location="/elsewhere"))
     with pytest.raises(kind, match=said) as caught:
         await kit.heard(predictor.synthesize(kit.job()))
+    assert len(server.asked) == (3 if kind is BadRequest else 1)
     if kind is Busy:
         assert caught.value.retry_after_s == 7
 
