@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
@@ -96,11 +98,12 @@ def test_no_job_starts_while_the_lead_is_there(virtual, scene, lead_ms: int) -> 
     assert len(made.ahead) == 6
 
 
-def test_vllm_omni_3497_the_next_sentence_is_there_when_its_turn_comes(virtual, scene) -> None:
+@pytest.mark.parametrize("rtf", [0.1, 0.6, 0.9])
+def test_vllm_omni_3497_the_next_sentence_is_there_when_its_turn_comes(virtual, scene, rtf: float) -> None:
     """What separates two sentences is the pause between them, never the time it takes to make one."""
 
     async def run() -> Scene:
-        made = scene(rtf=0.6)
+        made = scene(rtf=rtf)
         async for _ in made.events():
             pass
         return made
@@ -317,6 +320,30 @@ def test_index_tts_630_two_hundred_utterances_leave_nothing_behind(virtual, scen
 
     before, after = virtual(run())
     assert after == before
+
+
+def test_fish_speech_1025_memory_does_not_grow_with_the_number_of_requests(virtual, scene) -> None:
+    async def run() -> int:
+        made = scene()
+
+        async def speak(times: int) -> int:
+            for _ in range(times):
+                async with aclosing(made.others_events("Said once. And once more.")) as events:
+                    async for _ in events:
+                        pass
+            made.inner.starts.clear()
+            made.ahead.clear()
+            gc.collect()
+            return tracemalloc.get_traced_memory()[0]
+
+        before = await speak(30)
+        return await speak(200) - before
+
+    tracemalloc.start()
+    try:
+        assert virtual(run()) < 100_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_writer_who_pauses_makes_no_underrun_and_the_next_sound_comes_soon(virtual, scene) -> None:
