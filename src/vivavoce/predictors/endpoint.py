@@ -7,6 +7,7 @@ from math import inf
 from typing import Literal
 
 from ..clock import Clock
+from ..engines.base import Origin
 from .discovery import Target
 from .info import EndpointInfo
 from .patience import Patience
@@ -81,6 +82,11 @@ class Endpoint:
     def tier(self) -> str:
         """Where it belongs, by the configuration; that decides who is used first."""
         return self.target.tier
+
+    @property
+    def origin(self) -> Origin:
+        """How its chunks name it, where they say no more."""
+        return Origin(self.target.url, self.tier, self.info.node or self.target.node, self.info.model)
 
     @property
     def state(self) -> State:

@@ -8,8 +8,10 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from contextlib import aclosing
 from typing import Any
 
+import numpy as np
+
 from ..clock import Clock, MonotonicClock
-from ..engines.base import Chunk
+from ..engines.base import Chunk, Samples
 from ..errors import BadRequest, Busy, UnknownVoice, VivavoceError
 from .base import Deadline, Job
 from .discovery import Source, Target
@@ -28,6 +30,7 @@ logger = logging.getLogger("vivavoce.predictors")
 Observe = Callable[[str, Result, float], None]
 """Hears of every job at a predictor: its tier, how it ended, and after how many seconds."""
 
+_NOTHING: Samples = np.zeros(0, np.float32)
 _RETRY_AFTER_S = 1.0
 _SOURCE_RETRY_S = 1.0
 
@@ -41,7 +44,7 @@ class Pool:
     A predictor that refuses a job is stepped over at once; while all are full, the job waits, the one whose listener
     runs dry first before all others. A job whose predictor cannot be reached goes to another one. One that breaks off
     or fails is made once more elsewhere, and never after our own time limit: that work may still be going on there.
-    What the listener has heard is not said again.
+    What the listener has heard is not said again. A chunk without sound tells where a job failed that gave none.
     """
 
     def __init__(
@@ -153,6 +156,8 @@ class Pool:
             finally:
                 endpoint.waits.discard(patience)
                 self._over(endpoint, result, since_ms)
+            if result == "failed" and take.is_empty:
+                yield Chunk(_NOTHING, origin=endpoint.origin)
             take.again()
 
     def _ready_for(self, job: Job) -> list[Endpoint]:
