@@ -13,8 +13,8 @@ __all__ = ["Progress", "Rest"]
 
 HOLD_ABOVE_MS = 250.0
 HELD_BYTES = 2_000_000
-# Word times are told to a tenth of a millisecond.
-_SLACK_MS = 2.0
+# Word times are told to a tenth of a millisecond, so they may be off by half of that.
+_SLACK_MS = 0.06
 # What may follow a word, or what was said, without being said itself.
 _TAIL = re.compile(r"[.,;:!?…‥。．、，；：！？؟،؛।॥)\]}»”’\"'—–]*\s*")
 
