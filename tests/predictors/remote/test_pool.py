@@ -1,5 +1,7 @@
 import asyncio
+import collections
 import contextlib
+import random
 import socket
 import sys
 
@@ -10,6 +12,7 @@ from vivavoce.config import Settings
 from vivavoce.engines.base import WordTime
 from vivavoce.errors import BadRequest, Busy, PredictorFailed, UnknownVoice
 from vivavoce.predictors.discovery import DnsSource, Target
+from vivavoce.predictors.faults import BrokenOff
 from vivavoce.predictors.pool import Pool
 from vivavoce.predictors.pool_setup import pool_from_settings
 from vivavoce.predictors.v2 import V2Predictor
@@ -592,3 +595,72 @@ async def test_kill_9_in_mid_segment_loses_no_word(kit, pool_of, tmp_path) -> No
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+
+
+async def test_a_storm_of_faults_leaves_nothing_behind(serve, kit, pool_of) -> None:
+    chance = random.Random(20)
+    whole = kit.tone(0.2) * np.linspace(0.2, 1, 4_800, dtype=np.float32)
+
+    async def stumble(asked, number) -> None:
+        if chance.random() < 0.04:
+            asked.reset()
+
+    speak = stream_route(kit, whole, on_piece=stumble)["/generate_stream"]
+
+    async def anything(asked) -> None:
+        fate = chance.random()
+        if fate < 0.3:
+            await asked.whole({"error": "full"}, 503)
+        elif fate < 0.35:
+            await asked.whole({"error": "CUDA"}, 500)
+        elif fate < 0.4:
+            await asked.whole(b"<html>", Content_Type="text/html")
+        elif fate < 0.42:
+            asked.reset()
+        else:
+            await speak(asked)
+
+    servers = [
+        await serve(kit.v2_routes(extensions=STREAMS, slots=4) | {"/generate_stream": anything}) for _ in range(4)
+    ]
+    pools = [await pool_of(*servers, request_timeout_s=30.0) for _ in range(2)]
+    outcomes = collections.Counter()
+
+    async def speak_one(number: int) -> None:
+        listening = asyncio.ensure_future(kit.heard(pools[number % 2].synthesize(kit.job())))
+        if chance.random() < 0.2:
+            await asyncio.sleep(chance.random() * 0.02)
+            listening.cancel()
+        try:
+            np.testing.assert_allclose(kit.sound(await listening), whole, atol=1e-4)
+            outcomes["whole"] += 1
+        except (PredictorFailed, Busy) as error:
+            outcomes[type(error).__name__] += 1
+        except asyncio.CancelledError:
+            outcomes["left"] += 1
+
+    await asyncio.gather(*(speak_one(number) for number in range(200)))
+    assert outcomes["whole"] > 120, outcomes
+    assert outcomes["left"] > 10
+    assert outcomes["BrokenOff"] + outcomes["PredictorFailed"] < 30, outcomes
+    assert [state.outstanding for pool in pools for state in pool.endpoints] == [0] * 8
+    assert not any(pool._waiting for pool in pools)
+    await asyncio.gather(*(pool.aclose() for pool in pools))
+    await kit.until(lambda: not any(server.open for server in servers))
+
+
+@pytest.mark.parametrize("dying", [1, 2, 3])
+async def test_pipecat_5361_what_died_unheard_is_asked_for_once_more_and_never_twice(
+    serve, kit, pool_of, dying
+) -> None:
+    async def die(asked) -> None:
+        asked.reset()
+
+    servers = [await serve(kit.v2_routes(die if number < dying else None)) for number in range(3)]
+    pool = await pool_of(servers[0], servers[1], burst=servers[2:])
+    if dying == 1:
+        assert len(kit.sound(await kit.heard(pool.synthesize(kit.job())))) == 12_000
+    else:
+        with pytest.raises(BrokenOff):
+            await kit.heard(pool.synthesize(kit.job()))
+    assert [len(server.of("/infer")) for server in servers] == [1, 1, 0]

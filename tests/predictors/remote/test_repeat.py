@@ -93,7 +93,7 @@ def test_another_speech_goes_on_at_the_first_word_that_was_not_heard_whole(given
     assert told[-1].end_ms == pytest.approx(given_ms + len(joined(rest)) / 24, abs=0.1)
 
 
-def test_a_seam_between_two_voices_does_not_click() -> None:
+def test_chatterbox_tts_api_14_a_seam_between_two_voices_does_not_click() -> None:
     first, words = speech(3)
     second, others = speech(3, gap_ms=10, word_ms=240, pitch=60)
     for cut in range(6_300, 11_000, 137):
