@@ -40,10 +40,9 @@ def configure_logs(level: str = "info", style: str = "text", stream: TextIO | No
     handler.vivavoce = True  # type: ignore[attr-defined]
     root.addHandler(handler)
     root.setLevel(level.upper())
-    for name in ("httpx", "httpcore", "asyncio", "multipart"):
+    # uvicorn's own lines repeat what ours say; those of the others, and uvicorn's at DEBUG, quote heads with their keys.
+    for name in ("httpx", "httpcore", "asyncio", "multipart", "uvicorn", "websockets"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    # uvicorn's own lines repeat what ours say.
-    logging.getLogger("uvicorn").setLevel(level.upper() if verbose else logging.WARNING)
 
 
 def log_ending(ending: Ending) -> None:
@@ -66,6 +65,11 @@ def log_ending(ending: Ending) -> None:
             "retries": timeline.retries,
         }
     _access.info("utterance", extra={name: value for name, value in told.items() if value not in ("", None)})
+
+
+def _says_more_than_ours(record: logging.LogRecord) -> bool:
+    """A reply that was broken off on purpose has its line already: `request cut short`."""
+    return record.getMessage() != "ASGI callable returned without completing response."
 
 
 def _tenths(value_ms: float | None) -> float | None:
