@@ -106,3 +106,12 @@ def test_utterances_leave_no_line_where_only_warnings_are_wanted(root):
     configure_logs("warning", "text", stream)
     log_ending(Ending("openai", "ok", Timeline(10.0)))
     assert stream.getvalue() == ""
+
+
+def test_a_reply_that_was_broken_off_on_purpose_is_no_error(root):
+    stream = io.StringIO()
+    configure_logs("info", "text", stream)
+    logging.getLogger("uvicorn.error").error("ASGI callable returned without completing response.")
+    logging.getLogger("uvicorn.error").error("Something else went wrong.")
+    assert stream.getvalue().count("\n") == 1
+    assert "Something else" in stream.getvalue()

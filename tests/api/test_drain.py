@@ -102,7 +102,7 @@ async def test_at_the_end_of_the_grace_what_still_runs_is_cut_and_counted_once(s
     assert counted(server.app) == {"cancelled": 1}
 
 
-async def test_told_twice_it_stops_at_once(serving, predictor, wire, until):
+async def test_told_twice_it_stops_at_once(serving, predictor, wire, until, caplog):
     predictor.hold_at = 1
     async with serving(grace_s=600) as server, wire(server.port) as raw:
         await raw.post({"input": "Nobody waits for me any more.", "response_format": "pcm"})
@@ -113,8 +113,10 @@ async def test_told_twice_it_stops_at_once(serving, predictor, wire, until):
         server.tell()
         async with asyncio.timeout(5):
             await server.task
-    assert sum(counted(server.app).values()) == 1
+    assert counted(server.app) == {"cancelled": 1}
     assert predictor.active == 0
+    assert not [record for record in caplog.records if record.exc_info]
+    assert "Traceback" not in caplog.text
 
 
 async def test_an_idle_server_has_nothing_to_wait_for(serving):
@@ -197,6 +199,21 @@ async def test_what_is_not_finished_in_time_goes_on_elsewhere_with_its_token(ser
             await server.task
     assert sum(counted(server.app).values()) == 1
     assert "error" not in counted(server.app)
+    assert predictor.active == 0
+
+
+async def test_told_twice_websockets_are_dropped_too(serving, predictor, talk, until):
+    predictor.hold_at = 1
+    async with serving(grace_s=600) as server, talk(server.port) as client:
+        await client.ask("Not even I am waited for.")
+        await client.until("audio")
+        server.tell()
+        await until(lambda: server.app.state.services.admission.draining)
+        server.tell()
+        async with asyncio.timeout(5):
+            await server.task
+        await client.closed()
+    assert counted(server.app) == {"cancelled": 1}
     assert predictor.active == 0
 
 

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from types import FrameType
 
 import uvicorn
@@ -37,6 +37,8 @@ _KEEP_ALIVE_S = 75
 _PING_EVERY_S = 20.0
 _PING_TIMEOUT_S = 60.0
 _ADMIN_GRACE_S = 1
+_HURRIED_S = 2.0
+_LAST_WORDS_S = 0.05
 
 
 def serve(settings: Settings, role: Role = "serve") -> None:
@@ -93,7 +95,7 @@ class _DrainingServer(uvicorn.Server):
         if self.should_exit:
             self.force_exit = True
             if self._loop is not None:
-                self._loop.call_soon_threadsafe(self._drop_connections)
+                self._loop.call_soon_threadsafe(self._break_off)
         self.should_exit = True
         # uvicorn raises what it captured again after a clean end, and the process would die of a SIGTERM.
         if sig != signal.SIGTERM:
@@ -122,12 +124,20 @@ class _DrainingServer(uvicorn.Server):
         self._services.refuse_new_work()
         self._services.stats.close()
         await super().shutdown(sockets=sockets)
+        if self.force_exit:
+            # uvicorn leaves it out, and the app would be torn down in the middle.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_HURRIED_S):
+                    await self.lifespan.shutdown()
         if self._admin is not None:
             await self._admin.close()
 
-    def _drop_connections(self) -> None:
+    def _break_off(self) -> None:
+        """Cancel what runs, and drop its connections once it has had the time to say so."""
+        for task in list(self.server_state.tasks):
+            task.cancel()
         for connection in list(self.server_state.connections):
-            connection.transport.abort()
+            asyncio.get_running_loop().call_later(_LAST_WORDS_S, connection.transport.abort)
 
 
 class _AdminServer(uvicorn.Server):
