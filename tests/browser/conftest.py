@@ -81,7 +81,7 @@ def studio(studio_server: Studio) -> Studio:
     studio_server.requests, studio_server.headers = [], []
     studio_server.said = []
     studio_server.deltas_sent = studio_server.left = studio_server.connections = 0
-    studio_server.numbers_asked = studio_server.numbers_left = 0
+    studio_server.numbers_asked, studio_server.listening = 0, set()
     return studio_server
 
 

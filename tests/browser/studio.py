@@ -116,7 +116,7 @@ class Studio:
     said: list[dict[str, Any]] = field(default_factory=list)
     connections: int = 0
     numbers_asked: int = 0
-    numbers_left: int = 0
+    listening: set[int] = field(default_factory=set)
 
     def app(self) -> ASGIApp:
         routes = [
@@ -178,16 +178,17 @@ class Studio:
         self.numbers_asked += 1
         if self.script.numbers is None:
             return JSONResponse({"detail": "Not Found"}, 404)
-        return StreamingResponse(self.numbers_told(self.script.numbers), media_type="text/event-stream")
+        return StreamingResponse(self.numbers_told(self.script.numbers, id(request)), media_type="text/event-stream")
 
-    async def numbers_told(self, numbers: list[dict[str, Any]]) -> AsyncIterator[bytes]:
+    async def numbers_told(self, numbers: list[dict[str, Any]], listener: int) -> AsyncIterator[bytes]:
+        self.listening.add(listener)
         try:
             while True:
                 if numbers:
                     yield f"event: stats\ndata: {json.dumps(numbers.pop(0))}\n\n".encode()
                 await asyncio.sleep(0.05)
         finally:
-            self.numbers_left += 1
+            self.listening.discard(listener)
 
     async def talk(self, socket: WebSocket) -> None:
         await Talk(self, socket).run()

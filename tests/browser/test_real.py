@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import urllib.request
 import wave
@@ -90,19 +91,105 @@ def test_every_format_can_be_kept(stage, tmp_path: Path, name: str, magic: tuple
     assert (tmp_path / "speech").read_bytes().startswith(magic)
 
 
-def test_stop_frees_the_server(stage, server: str) -> None:
-    before = metric(server, "tts_utterances_total", outcome="client_gone")
+@pytest.mark.parametrize(("blocked", "outcome"), [(False, "cancelled"), (True, "client_gone")], ids=["socket", "http"])
+def test_stop_frees_the_server(open_stage, server: str, blocked: bool, outcome: str) -> None:
+    stage = open_stage(server, expect_errors=True, before="delete window.WebSocket;" if blocked else "")
+    stage.page.wait_for_selector("#health[data-health=well]")
+    before = metric(server, "tts_utterances_total", outcome=outcome)
     stage.say("This goes on, and on, for a long while. " * 100)
     stage.expect_status("Speaking.")
     stage.page.keyboard.press("Escape")
     stage.expect_status("Stopped.")
     for _ in range(100):
-        if metric(server, "tts_utterances_total", outcome="client_gone") == before + 1:
+        if metric(server, "tts_utterances_total", outcome=outcome) == before + 1:
             break
         stage.page.wait_for_timeout(50)
-    assert metric(server, "tts_utterances_total", outcome="client_gone") == before + 1
+    assert metric(server, "tts_utterances_total", outcome=outcome) == before + 1
     assert metric(server, "tts_streams_active") == 0
     stage.until_silent()
+
+
+def test_a_connection_cut_twice_in_mid_speech_loses_no_word_and_says_none_twice(open_stage, server: str) -> None:
+    stage = open_stage("about:blank", expect_errors=True)
+    asked: list[dict[str, Any]] = []
+    cuts = [3, 2]
+
+    def between(socket: Any) -> None:
+        upstream = socket.connect_to_server()
+        frames, cut = 0, False
+
+        def down(message: str | bytes) -> None:
+            nonlocal frames, cut
+            frames += isinstance(message, bytes)
+            if cut:
+                return
+            if cuts and frames > cuts[0]:
+                cuts.pop(0)
+                cut = True
+                socket.close(code=1012)
+                upstream.close()
+            else:
+                socket.send(message)
+
+        def up(message: str | bytes) -> None:
+            asked.append(json.loads(message))
+            upstream.send(message)
+
+        upstream.on_message(down)
+        socket.on_message(up)
+
+    stage.page.route_web_socket("**/ws/synthesize", between)
+    stage.page.goto(server)
+    stage.page.wait_for_selector("#health[data-health=well]")
+    stage.record_lit()
+    text = "The ferry leaves at nine in the morning. Bring a coat, for the wind is cold! Tea is served below."
+    stage.say(text)
+    stage.expect_status("Finished.", timeout_ms=30_000)
+    assert cuts == []
+    assert [message["type"] for message in asked if message["type"] != "played"] == ["synthesize", "resume", "resume"]
+    assert [word.strip(".,!") for word in stage.js("lit")] == [word.strip(".,!") for word in text.split()]
+    resumed = [message for message in asked if message["type"] == "resume"]
+    assert all(text[message["offset"] :] == message["text"] for message in resumed)
+
+
+def test_text_is_spoken_while_it_is_typed(stage) -> None:
+    box = stage.page.get_by_label("Text to speak")
+    box.fill("")
+    stage.page.get_by_role("switch", name="Speak as I type").check()
+    stage.record_lit()
+    box.press_sequentially("Good morning everyone. ", delay=20)
+    stage.until("lit.at(-1)?.startsWith('everyone')")
+    box.press_sequentially("The second sentence follows. ", delay=20)
+    stage.until("lit.at(-1)?.startsWith('follows')")
+    stage.page.get_by_role("switch", name="Speak as I type").uncheck()
+    stage.expect_status("Finished.")
+    assert [word.strip(".") for word in stage.js("lit")] == "Good morning everyone The second sentence follows".split()  # noqa: SIM905
+
+
+def test_the_numbers_of_what_was_just_said_are_on_the_page(stage, server: str) -> None:
+    stage.say("One sentence to be counted. And another one.")
+    stage.expect_status("Finished.", timeout_ms=30_000)
+    spoken = f"{round(metric(server, 'tts_utterances_total', outcome='ok')):,}"
+    expect(stage.page.locator("#count-ok")).to_have_text(spoken)
+    expect(stage.page.locator("#now-ttfa")).to_have_text(re.compile(r"^\d"))
+    assert stage.js("document.querySelector('#chart-streams .line').getAttribute('d').length") > 0
+    assert stage.page.locator("#timeline .legend li").count() == 6
+    rows = stage.page.locator("#timeline tbody tr")
+    expect(rows).to_have_count(2)
+    assert all("–" not in row for row in rows.all_inner_texts())
+
+
+def test_646_languages_and_a_described_voice(stage) -> None:
+    language = stage.page.get_by_role("combobox", name="Language")
+    language.click()
+    assert stage.page.locator("#language-list [role=option]").count() == 646
+    language.press("Escape")
+    stage.page.get_by_role("switch", name="Describe the voice").check()
+    stage.page.locator("#design-gender").select_option("female")
+    expect(stage.page.locator(".instruct")).to_have_text("female")
+    expect(stage.page.locator(".why")).to_have_text(re.compile("nearest voice"))
+    stage.say("Said by whoever comes nearest.")
+    stage.expect_status("Finished.", timeout_ms=30_000)
 
 
 def test_what_will_be_spoken_names_the_rule_behind_each_change(stage) -> None:

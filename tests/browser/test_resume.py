@@ -21,38 +21,25 @@ REST = """async ([text, words, ms, whole, from]) => {
 WORDS = [[0, 3, 0, 100], [5, 7, 120, 200], [10, 15, 220, 400]]
 
 
-@pytest.mark.parametrize(
-    ("words", "ms", "whole", "rest"),
-    [
-        (WORDS, 90, False, (0, 0, 0)),
-        (WORDS, 150, False, (5, 120, 5)),
-        (WORDS, 210, False, (10, 210, 10)),
-        (WORDS, 397, False, (10, 220, 10)),
-        (WORDS, 399.5, False, (17, 399.5, 17)),
-        (WORDS, 460, False, (17, 400, 17)),
-        (WORDS, 460, True, (17, 460, 17)),
-        ([], 0, False, (0, 0, 0)),
-        ([], 300, False, (0, 0, 0)),
-        ([*WORDS, [17, 19, 400, 500]], 500, True, (20, 500, 20)),
-        ([[23, 25, 0, 300], [26, 29, 300, 500]], 500, True, (30, 500, 30)),
-    ],
-    ids=[
-        "in-the-first-word",
-        "in-the-second-word",
-        "between-words",
-        "in-a-later-word",
-        "a-sample-short-is-whole",
-        "in-a-word-not-told-yet",
-        "in-the-pause-after-a-segment",
-        "nothing-at-all",
-        "sound-without-words",
-        "money-keeps-its-sign",
-        "at-the-end",
-    ],
-)
-def test_the_first_word_that_was_not_heard_whole(stage, words, ms: float, whole: bool, rest) -> None:
-    offset, cut_ms, text_from = rest
-    assert stage.page.evaluate(REST, [TEXT, words, ms, whole, 0]) == [offset, cut_ms, TEXT[text_from:]]
+CASES = {
+    "in the first word": (WORDS, 90, False, (0, 0, 0)),
+    "in the second word": (WORDS, 150, False, (5, 120, 5)),
+    "between words": (WORDS, 210, False, (10, 210, 10)),
+    "in a later word": (WORDS, 397, False, (10, 220, 10)),
+    "a sample short is whole": (WORDS, 399.5, False, (17, 399.5, 17)),
+    "in a word not told yet": (WORDS, 460, False, (17, 400, 17)),
+    "in the pause after a segment": (WORDS, 460, True, (17, 460, 17)),
+    "nothing at all": ([], 0, False, (0, 0, 0)),
+    "sound without words": ([], 300, False, (0, 0, 0)),
+    "money keeps its sign": ([*WORDS, [17, 19, 400, 500]], 500, True, (20, 500, 20)),
+    "at the end": ([[23, 25, 0, 300], [26, 29, 300, 500]], 500, True, (30, 500, 30)),
+}
+
+
+def test_the_first_word_that_was_not_heard_whole(stage) -> None:
+    for name, (words, ms, whole, (offset, cut_ms, text_from)) in CASES.items():
+        got = stage.page.evaluate(REST, [TEXT, words, ms, whole, 0])
+        assert got == [offset, cut_ms, TEXT[text_from:]], name
 
 
 def test_a_leg_without_a_sound_begins_again_where_it_began(stage) -> None:

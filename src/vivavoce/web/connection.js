@@ -38,9 +38,10 @@ export class Connection {
    * @param {typeof WebSocket} Socket
    * @returns {Promise<Connection>} rejects with ApiError `connection_failed` where no socket opens.
    */
-  static open(url, protocols, Socket = WebSocket) {
+  static open(url, protocols, Socket) {
     return new Promise((resolve, reject) => {
-      const socket = new Socket(url, protocols);
+      const socket = made(url, protocols, Socket);
+      if (!socket) return reject(unreachable());
       socket.binaryType = "arraybuffer";
       const late = setTimeout(() => fail(), PATIENCE_MS);
       const fail = () => {
@@ -55,6 +56,7 @@ export class Connection {
         if (socket.protocol !== PROTOCOL) return fail();
         return resolve(new Connection(socket));
       };
+      return undefined;
     });
   }
 
@@ -132,5 +134,14 @@ export class Connection {
     this.#listeners.clear();
     this.#generations.clear();
     for (const listener of listeners) listener.lost(error);
+  }
+}
+
+/** Null where this browser has no sockets, or may not open this one. */
+function made(url, protocols, Socket) {
+  try {
+    return new Socket(url, protocols);
+  } catch {
+    return null;
   }
 }

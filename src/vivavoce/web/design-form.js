@@ -90,6 +90,7 @@ export class DesignForm extends EventTarget {
     this.root.hidden = !this.on;
     const instruct = instructOf(this.#choices, this.#offered);
     this.instruct.textContent = instruct || "any voice";
+    this.#say("");
     this.dispatchEvent(new Event("change"));
     if (this.on) this.#timer = setTimeout(() => this.#load(instruct), restMs);
   }
