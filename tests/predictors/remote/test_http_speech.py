@@ -484,3 +484,55 @@ async def test_a_server_that_gives_pcm_to_nobody(predict, kit, name) -> None:
     predictor, _ = await predict(lambda asked: asked.chunked(b"\x00" * 400, Content_Type="audio/mpeg"))
     with pytest.raises(PredictorFailed):
         await kit.heard(predictor.synthesize(kit.job()))
+
+
+def omni(kit, version: float, wanted: np.ndarray):
+    """vLLM-Omni's route as that version has it."""
+
+    def refuse(asked, message: str):
+        return asked.whole({"error": {"message": message, "type": "BadRequestError", "param": None, "code": 400}}, 400)
+
+    async def answer(asked) -> None:
+        told = asked.json
+        streamed, form = told.get("stream", False), told.get("stream_format", "audio" if version < 0.24 else None)
+        sound = told.get("response_format", "wav")
+        if version < 0.24 and form == "sse":
+            return await refuse(asked, "'sse' is not a supported stream_format yet")
+        if streamed and sound not in ("pcm", "wav"):
+            return await refuse(asked, "Streaming needs response_format 'pcm' or 'wav'")
+        if streamed and told.get("speed", 1.0) != 1.0:
+            return await refuse(asked, "Streaming takes no speed adjustment")
+        body = kit.pcm(wanted) if sound == "pcm" else kit.wav(wanted, length=0xFFFFFFFF if streamed else None)
+        if not streamed:
+            return await asked.whole(body, Content_Type=f"audio/{sound}")
+        if version < 0.24 or form == "audio":
+            return await asked.chunked(body[:333], body[333:], Content_Type=f"audio/{sound}")
+        return await asked.chunked(delta(body), DONE, Content_Type="text/event-stream")
+
+    return answer
+
+
+@pytest.mark.parametrize("version", [0.20, 0.22, 0.24, 0.26, 0.28, 0.30])
+@pytest.mark.parametrize("speed", [1.0, 0.8])
+async def test_vllm_omni_drift_gives_the_same_sound(predict, kit, version, speed) -> None:
+    wanted = kit.tone(0.2)
+    predictor, server = await predict(omni(kit, version, wanted), routes={"/health": health})
+    await predictor.probe()
+    for _ in range(2):
+        heard = kit.sound(await kit.heard(predictor.synthesize(kit.job(speed=speed, instruct="male"))))
+        np.testing.assert_allclose(heard, wanted, atol=1e-4)
+    assert {asked.json.get("instructions") for asked in server.of(SPEECH)[1:]} == {"male"}
+
+
+async def test_kokoro_fastapi_streams_by_default_and_says_no_length(predict, kit) -> None:
+    async def answer(asked) -> None:
+        assert asked.json["voice"] == "af_bella(2)+af_sky(1)"
+        pieces = np.array_split(kit.tone(0.4), 5)
+        await asked.chunked(*map(kit.pcm, pieces), Content_Type="audio/pcm", X_Accel_Buffering="no")
+
+    predictor, _ = await predict(answer)
+    np.testing.assert_allclose(
+        kit.sound(await kit.heard(predictor.synthesize(kit.job(voice="af_bella(2)+af_sky(1)")))),
+        kit.tone(0.4),
+        atol=1e-4,
+    )
