@@ -43,6 +43,7 @@ def configure_logs(level: str = "info", style: str = "text", stream: TextIO | No
     # uvicorn's own lines repeat what ours say; those of the others, and uvicorn's at DEBUG, quote heads with their keys.
     for name in ("httpx", "httpcore", "asyncio", "multipart", "uvicorn", "websockets"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").addFilter(_says_more_than_ours)
 
 
 def log_ending(ending: Ending) -> None:
