@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from fastapi import APIRouter
+from starlette.exceptions import HTTPException
 from starlette.websockets import WebSocket
 
 from ..errors import Busy
@@ -42,3 +43,10 @@ async def synthesize(websocket: WebSocket) -> None:
             # The time to finish is over; the server has taken its leave of whoever was here.
             if not services.admission.draining:
                 raise
+
+
+@router.get("/ws/synthesize", include_in_schema=False)
+async def explain() -> None:
+    """Tell whoever asks without a WebSocket."""
+    message = "This is a WebSocket: connect to it with ws:// or wss:// (docs/protocol.md)."
+    raise HTTPException(426, message, {"Upgrade": "websocket", "Connection": "Upgrade"})

@@ -76,7 +76,10 @@ async def test_nothing_left_to_say_is_a_good_end(build, predictor, serve):
 
 @pytest.mark.parametrize("kind", ["another secret", "changed", "cut", "too old"])
 async def test_a_token_that_is_not_good_is_refused(build, predictor, serve, kind):
-    apps = [build(token_secret=SECRET), build(token_secret="another" if kind == "another secret" else SECRET)]
+    apps = [
+        build(token_secret=SECRET),
+        build(token_secret="another-secret-altogether" if kind == "another secret" else SECRET),
+    ]
     apps[0].state.services.resume_tokens._ttl_s = -1 if kind == "too old" else 900
     async with serve(apps[0]) as one, serve(apps[1]) as other:
         async with one.connect() as client:
