@@ -126,6 +126,7 @@ class _Reply(Response):
             errand.services.metrics.ended(DOOR, outcome, errand.timeline, code, reason)
 
     async def _deliver(self, writer: Writer, headers: Headers) -> None:
+        """Make the sound and send it; `headers` are the request's."""
         raise NotImplementedError
 
     async def _break_off(self, writer: Writer, error: VivavoceError) -> None:
