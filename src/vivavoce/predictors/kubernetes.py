@@ -1,5 +1,8 @@
 """Predictors behind a Service of Kubernetes, watched live: its EndpointSlices, as `kubectl get endpointslices` lists them.
 
+One list and one watch are all that is asked of the API server, so no client library is loaded for it: the usual one
+takes more memory than the whole gateway.
+
 Source: kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes and the discovery.k8s.io/v1
 API.
 """

@@ -201,6 +201,8 @@ class Pool:
 
     def _grant(self) -> None:
         """Give what is free to those who wait, the one whose listener runs dry first before the others."""
+        if not self._waiting:
+            return
         for tries in sorted(
             (waiting for waiting in self._waiting if not waiting.granted.done()), key=lambda waiting: waiting.due_ms
         ):

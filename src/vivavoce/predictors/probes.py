@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from ..errors import VivavoceError
 from .endpoint import Endpoint
@@ -13,6 +14,8 @@ from .faults import OutOfPatience, Unreachable
 __all__ = ["Probes"]
 
 logger = logging.getLogger("vivavoce.predictors")
+
+_LEAST_GAP_S = 0.02
 
 
 class Probes:
@@ -68,11 +71,11 @@ class Probes:
             await self._ask(endpoint, doubted_since_s)
             if endpoint.is_doubted:
                 continue
-            try:
+            asked_s = loop.time()
+            with suppress(TimeoutError):
                 async with asyncio.timeout(self._interval_s):
                     await hurried.wait()
-            except TimeoutError:
-                continue
+            await asyncio.sleep(max(0.0, asked_s + _LEAST_GAP_S - loop.time()))
 
     async def _ask(self, endpoint: Endpoint, doubted_since_s: float) -> None:
         before = endpoint.slots, endpoint.info
