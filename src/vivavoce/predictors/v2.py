@@ -6,6 +6,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +18,7 @@ from ..engines.base import Chunk, Origin
 from ..engines.estimate import estimated_words
 from ..errors import PredictorFailed, VivavoceError
 from .base import Deadline, Job
-from .faults import BrokenOff
+from .faults import BrokenOff, Missing
 from .info import EndpointInfo, voices_in
 from .patience import Patience
 from .remote import Times
@@ -183,7 +184,9 @@ class V2Predictor:
     async def _learn(self) -> None:
         """Ask the server and its model what they are. Raises PredictorFailed where the model is not there."""
         limit_s = self._times.probe_s
-        server = _object(await self._upstream.get(self._base / "v2", limit_s))
+        server: dict[str, Any] = {}
+        with suppress(Missing):
+            server = _object(await self._upstream.get(self._base / "v2", limit_s))
         model = _object(await self._upstream.get(self._model_url, limit_s))
         extensions = server.get("extensions")
         self._extensions = frozenset(map(str, extensions)) if isinstance(extensions, list) else frozenset()

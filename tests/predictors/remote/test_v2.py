@@ -302,6 +302,15 @@ async def test_it_is_not_ready(predict, routes) -> None:
         await predictor.probe()
 
 
+async def test_a_server_that_says_nothing_of_itself_is_asked_in_json(predict, kit) -> None:
+    def infer(asked):
+        return reply(asked, Tensor.of_numbers("audio", kit.tone(0.1)))
+
+    predictor, _ = await predict(infer, routes={"/v2": lambda asked: asked.whole({"error": "no such path"}, 404)})
+    assert len(kit.sound(await kit.heard(predictor.synthesize(kit.job())))) == 2_400
+    assert (predictor.slots, predictor.streams("any")) == (1, 1)
+
+
 async def test_a_name_that_many_servers_stand_behind() -> None:
     predictor = V2Predictor("tts.example:8080/", slots_behind=25)
     assert (predictor.slots, predictor.streams("any")) == (25, 25)
