@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from fastapi import APIRouter
 from starlette.exceptions import HTTPException
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors import Busy
 from ..speech import replies
@@ -29,12 +30,11 @@ async def synthesize(websocket: WebSocket) -> None:
     await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
     connections = services.connections
     if connections.leaving or services.admission.draining:
-        await websocket.send_text(replies.going_away(RETRY_AFTER_MS, ()))
-        await websocket.close(1012, "the server is restarting")
+        away = replies.going_away(RETRY_AFTER_MS, ())
+        await _send_away(websocket, away, 1012, "the server is restarting")
     elif connections.full:
         refusal = Busy("This server has as many connections as it takes.")
-        await websocket.send_text(replies.error(refusal))
-        await websocket.close(refusal.close_code, "too many connections")
+        await _send_away(websocket, replies.error(refusal), refusal.close_code, "too many connections")
     else:
         caller: Caller = websocket.scope.get("state", {}).get("caller", Caller())
         try:
@@ -43,6 +43,12 @@ async def synthesize(websocket: WebSocket) -> None:
             # The time to finish is over; the server has taken its leave of whoever was here.
             if not services.admission.draining:
                 raise
+
+
+async def _send_away(websocket: WebSocket, frame: str, code: int, reason: str) -> None:
+    with suppress(WebSocketDisconnect, RuntimeError):
+        await websocket.send_text(frame)
+        await websocket.close(code, reason)
 
 
 @router.get("/ws/synthesize", include_in_schema=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 
 from starlette.websockets import WebSocket
@@ -17,6 +18,8 @@ from .ws_outlet import Outlet, Stalled
 from .ws_speech import WsSpeech
 
 __all__ = ["Session"]
+
+logger = logging.getLogger("vivavoce.api")
 
 IDLE_TIMEOUT_S = 600.0
 _MAX_RATE_LIMITED = 20
@@ -74,6 +77,9 @@ class Session:
                 async with self._ending:
                     self._reading = True
                     await self._read()
+        except Exception:
+            logger.exception("a connection broke off")
+            self._farewell = 1011, "internal error"
         finally:
             self._reading = False
             self._watch.cancel()

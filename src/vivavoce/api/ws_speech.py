@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, closing
 
 from ..audio import Encoder, encoder_for, format_named
@@ -139,7 +139,7 @@ class WsSpeech:
             await self._speak()
             self.end("ok")
         except ClientGone:
-            self.end("client_gone")
+            pass  # counted when it was noticed
         except Exception as error:
             self._break_off(error)
         finally:
@@ -150,7 +150,7 @@ class WsSpeech:
         utterance = self._cast()
         with closing(encoder_for(self._ask.format, self._ask.rate_hz, streamed=True)) as encoder:
             async with self._seat(utterance):
-                await self._outlet.send(self._started(utterance, encoder))
+                await self._send(self._started(utterance, encoder))
                 await self._text_begun()
                 events = speak_utterance(
                     self._feed if self._ask.streamed else self._ask.text,
@@ -165,7 +165,15 @@ class WsSpeech:
                 async with aclosing(events):
                     async for event in events:
                         await self._tell(event, encoder)
-                await self._outlet.send(self._conversation.audio(self._ask.generation, encoder.finish()))
+                await self._send(self._conversation.audio(self._ask.generation, encoder.finish()))
+
+    async def _send(self, frames: Sequence[str | bytes]) -> None:
+        """Send, and return once it has left. Raises ClientGone."""
+        try:
+            await self._outlet.send(frames)
+        except ClientGone:
+            self.end("client_gone")
+            raise
 
     def _cast(self) -> Utterance:
         """Everything chosen that the client left open; a resumed voice is the same, where it is known here."""
@@ -234,12 +242,12 @@ class WsSpeech:
         generation, conversation = self._ask.generation, self._conversation
         match event:
             case SegmentStart():
-                await self._outlet.send(conversation.segment(generation, event))
+                await self._send(conversation.segment(generation, event))
             case Audio():
                 self._services.has_spoken()
                 await self._sound(event, encoder)
             case SegmentEnd():
-                await self._outlet.send(conversation.segment_ended(generation, event))
+                await self._send(conversation.segment_ended(generation, event))
 
     async def _sound(self, audio: Audio, encoder: Encoder) -> None:
         """Send sound in pieces, the words that end in it first."""
@@ -249,5 +257,5 @@ class WsSpeech:
         for start in range(0, max(1, audio.samples.size), step):
             data = encoder.encode(audio.samples[start : start + step])
             frames += self._conversation.audio(self._ask.generation, data)
-            await self._outlet.send(frames)
+            await self._send(frames)
             frames = []
