@@ -10,8 +10,8 @@ import asyncio
 import base64
 import binascii
 import json
-from collections.abc import AsyncGenerator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -48,8 +48,9 @@ class HttpSpeechPredictor:
     """One server of /v1/audio/speech.
 
     `url` may end with /v1 or with the whole path. `model` is asked for where the server lists it, else what it lists.
-    Raw PCM, WAV and events are understood, streamed or whole. Word times are estimated. `upstream` may be shared; one
-    that is made here is closed by `aclose`.
+    Raw PCM, WAV and events are understood, streamed or whole; encoded sound is, whole. Raw PCM has the rate that its
+    headers say, else that of the WAV file which the server speaks when it is first met, else `rate_hz`. Word times are
+    estimated. `upstream` may be shared; one that is made here is closed by `aclose`.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class HttpSpeechPredictor:
         self._owns_upstream = upstream is None
         self._origin = origin or Origin(str(self._base))
         self._told_slots = slots
-        self._rate_hz = rate_hz
+        self._rate_hz = self._raw_hz = rate_hz
         self._times = times or Times()
         self._wanted_model = model
         self._model = model
@@ -130,8 +131,9 @@ class HttpSpeechPredictor:
                     "POST", self._speech_url, patience, body=body, headers={"Content-Type": "application/json"}
                 ) as reply:
                     self._ways[asks] = way
-                    async for chunk in self._chunks(reply, job):
-                        yield chunk
+                    async with aclosing(self._chunks(reply, job)) as chunks:
+                        async for chunk in chunks:
+                            yield chunk
                 return
             except UnknownVoice:
                 raise
@@ -148,7 +150,7 @@ class HttpSpeechPredictor:
         with suppress(Busy, BadRequest, Missing):
             patience = Patience(self._times.request_s)
             rate_hz = await learn_rate(self._speech_url, self._upstream, patience, self._model, self.info)
-            self._rate_hz = rate_hz or self._rate_hz
+            self._rate_hz = self._raw_hz = rate_hz or self._raw_hz
         self._is_known = True
 
     def _body(self, job: Job, way: int) -> dict[str, Any]:
@@ -167,7 +169,7 @@ class HttpSpeechPredictor:
 
     async def _chunks(self, reply: Reply, job: Job) -> AsyncGenerator[Chunk]:
         """The sound of a reply, in whatever form it came."""
-        reader = SoundReader(_told_rate(reply) or self._rate_hz)
+        reader = SoundReader(_told_rate(reply) or self._raw_hz)
         kind = reply.content_type
         if kind == "text/event-stream":
             pieces = _events(reply)
@@ -185,21 +187,26 @@ class HttpSpeechPredictor:
             return
         else:
             pieces = _bytes(reply)
-        is_first = True
+        async with aclosing(pieces):
+            async for chunk in self._streamed(pieces, reader, job):
+                yield chunk
+
+    async def _streamed(self, pieces: AsyncIterator[bytes], reader: SoundReader, job: Job) -> AsyncIterator[Chunk]:
+        """Sound while it comes, with guessed words."""
+        origin: Origin | None = self._here
         guess = WordGuess(job.phrase.text, job.voice, job.speed, self._pace)
         async for data in pieces:
             samples = reader.feed(data)
             if len(samples):
-                words = guess.feed(samples, reader.rate_hz)
-                yield Chunk(samples, words, rate_hz=reader.rate_hz, origin=self._here if is_first else None)
-                is_first = False
+                yield Chunk(samples, guess.feed(samples, reader.rate_hz), rate_hz=reader.rate_hz, origin=origin)
+                origin = None
         samples = reader.finish()
         words = guess.feed(samples, reader.rate_hz) + guess.finish()
         self._rate_hz = reader.rate_hz
         self.dropped_bytes += reader.dropped_bytes
-        if is_first and not len(samples):
+        if origin is not None and not len(samples):
             raise PredictorFailed("The predictor gave no sound.")
-        yield Chunk(samples, words, is_last=True, rate_hz=reader.rate_hz, origin=self._here if is_first else None)
+        yield Chunk(samples, words, is_last=True, rate_hz=reader.rate_hz, origin=origin)
 
     def _whole(self, samples: Samples, rate_hz: int, job: Job) -> Chunk:
         """A clip that came whole, with words estimated from all of its sound."""

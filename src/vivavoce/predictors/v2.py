@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -123,8 +123,9 @@ class V2Predictor:
                 if not self._learned_until_s:
                     await self.probe()
         if STREAM_EXTENSION in self._extensions:
-            async for chunk in self._streamed(job, patience):
-                yield chunk
+            async with aclosing(self._streamed(job, patience)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
         else:
             yield await self._inferred(job, patience)
 

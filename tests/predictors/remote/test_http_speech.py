@@ -307,6 +307,21 @@ async def test_sound_without_an_end_is_a_failure(predict, kit) -> None:
     await kit.until(lambda: server.open == 0)
 
 
+async def test_a_file_at_another_rate_says_nothing_about_raw_sound(predict, kit) -> None:
+    replies = [
+        lambda asked: asked.whole(kit.wav(kit.tone(0.1), 16_000), Content_Type="audio/wav"),
+        lambda asked: asked.chunked(kit.pcm(kit.tone(0.1)), Content_Type="audio/pcm"),
+        lambda asked: asked.chunked(kit.pcm(kit.tone(0.1)), Content_Type="audio/pcm; rate=44100"),
+        lambda asked: asked.chunked(kit.pcm(kit.tone(0.1)), Content_Type="audio/pcm", X_Sample_Rate="48000"),
+    ]
+    rates = []
+    predictor, server = await predict(replies[0])
+    for answer in replies:
+        server.routes[SPEECH] = answer
+        rates.append((await kit.heard(predictor.synthesize(kit.job())))[0].rate_hz)
+    assert rates == [16_000, 24_000, 44_100, 48_000]
+
+
 async def test_a_body_that_ends_with_its_connection(predict, kit) -> None:
     async def old(asked) -> None:
         await asked.head(Content_Type="audio/pcm")

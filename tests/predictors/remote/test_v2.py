@@ -1,8 +1,10 @@
 import asyncio
 import base64
+import gc
 import json
 from dataclasses import replace
 
+import aiohttp
 import numpy as np
 import pytest
 
@@ -262,6 +264,24 @@ async def test_leaving_closes_the_connection_at_once(predict, kit, way) -> None:
     await kit.until(lambda: server.asked[-1].method == "POST")
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
+    await kit.until(server.asked[-1].left.is_set)
+
+
+async def test_a_closed_generator_has_closed_its_connection(predict, kit) -> None:
+    async def stay(asked) -> None:
+        await asyncio.Event().wait()
+
+    event = encode_event(StreamEvent(kit.pcm(kit.tone(0.1)), 24_000))
+    predictor, server = await predict(extensions=STREAMS, routes=streamed(event, after=stay))
+    chunks = predictor.synthesize(kit.job())
+    await anext(chunks)
+    (response,) = [
+        transport
+        for transport in gc.get_objects()
+        if type(transport) is aiohttp.ClientResponse and not transport.closed
+    ]
+    await chunks.aclose()
+    assert response.closed
     await kit.until(server.asked[-1].left.is_set)
 
 
