@@ -195,7 +195,7 @@ def build_services(
     counted = CountedPredictor(predictor, clock, metrics.predictor_request if source.elsewhere is None else None)
     # Without any slot a job goes on to its predictor, which knows how long to wait for one.
     slots = Slots(lambda: max(1, source.predictor.slots), clock, timeout_s=settings.request_timeout_s)
-    scheduled = ScheduledPredictor(counted, slots)
+    scheduled = ScheduledPredictor(counted, slots, can_rest=source.elsewhere is None)
     cached = CachedPredictor(scheduled, settings.cache_mb) if settings.cache_mb else None
     admission = Admission(
         clock,
