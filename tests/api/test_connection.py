@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 
 import pytest
 
@@ -77,3 +78,18 @@ async def test_what_a_body_says_about_upgrades_is_left_alone(app, predictor, run
         await raw.post({"input": text, "response_format": "pcm"})
         assert (await raw.head())[0] == 200
     assert any("Upgrade" in job.phrase.text for job in predictor.jobs)
+
+
+async def test_what_is_written_leaves_at_once_whoever_made_the_listening_socket(app, running, wire, monkeypatch):
+    seen = []
+    made = Connection.connection_made
+
+    def noted(self, transport):
+        made(self, transport)
+        seen.append(transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    monkeypatch.setattr(Connection, "connection_made", noted)
+    async with running(app) as port, wire(port) as raw:
+        raw.writer.write(b"GET /health HTTP/1.1\r\nHost: door\r\nConnection: close\r\n\r\n")
+        assert b"200 OK" in await raw.reader.read()
+    assert seen == [1]
