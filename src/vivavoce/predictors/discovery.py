@@ -76,7 +76,7 @@ class DnsSource:
         fault = ""
         while True:
             try:
-                found = await self._resolve(self._host, self._port)
+                found = _one_family(await self._resolve(self._host, self._port))
                 fault = ""
             except OSError as error:
                 found = frozenset()
@@ -92,6 +92,11 @@ class DnsSource:
 async def _resolve(host: str, port: int) -> frozenset[str]:
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return frozenset(str(address[4][0]) for address in found)
+
+
+def _one_family(addresses: frozenset[str]) -> frozenset[str]:
+    """The IPv4 addresses where there are any: with two stacks each pod has an address of either."""
+    return frozenset(address for address in addresses if ":" not in address) or addresses
 
 
 def url_of(address: str, port: int, scheme: str = "http") -> str:

@@ -105,7 +105,12 @@ class EndpointSliceSource:
                 await asyncio.sleep(_BETWEEN_WATCHES_S)
 
     def _targets(self, slices: Slices) -> frozenset[Target]:
-        return frozenset(target for piece in slices.values() for target in self._targets_in(piece))
+        """The targets of one address family: with two stacks each endpoint has an address of either."""
+        families: dict[str, set[Target]] = {}
+        for piece in slices.values():
+            families.setdefault(piece.get("addressType") or "", set()).update(self._targets_in(piece))
+        found = sorted(family for family, targets in families.items() if targets)
+        return frozenset(families[next((one for one in found if one == "IPv4"), found[-1])] if found else ())
 
     def _targets_in(self, piece: Mapping[str, Any]) -> Iterator[Target]:
         port = self._port_in(piece.get("ports") or ())

@@ -72,12 +72,18 @@ def test_a_gateway_needs_predictors() -> None:
         pool_from_settings(Settings.load())
 
 
+async def test_with_two_stacks_a_pod_counts_once() -> None:
+    for told, found in (({"10.0.0.1", "fd00::1"}, "http://10.0.0.1:80"), ({"fd00::1"}, "http://[fd00::1]:80")):
+        async with aclosing(DnsSource("pods", 80, resolve=Names(*told)).watch()) as seen:
+            assert await anext(seen) == {Target(found)}
+
+
 async def test_every_address_behind_a_name(kit) -> None:
-    names = Names("10.0.0.1", "fd00::2")
+    names = Names("10.0.0.1", "10.0.0.2")
     async with aclosing(DnsSource("pods.tts.svc", 8080, tier="burst", resolve=names, interval_s=0.002).watch()) as seen:
         assert await anext(seen) == {
             Target("http://10.0.0.1:8080", "burst"),
-            Target("http://[fd00::2]:8080", "burst"),
+            Target("http://10.0.0.2:8080", "burst"),
         }
         names.addresses = frozenset({"10.0.0.9"})
         assert await anext(seen) == {Target("http://10.0.0.9:8080", "burst")}

@@ -125,10 +125,19 @@ async def test_only_ready_endpoints_count(api, watch) -> None:
     api.items = [
         piece("a", "10.0.0.1", conditions={"ready": False, "serving": True, "terminating": True}),
         piece("b", "10.0.0.2", conditions={"ready": None}),
-        piece("c", "fd00::3", kind="IPv6"),
+        piece("c", "10.0.0.3"),
         {"metadata": {"name": "d"}, "ports": None, "endpoints": None},
     ]
-    assert urls(await following(watch())) == ["http://10.0.0.2:8080", "http://[fd00::3]:8080"]
+    assert urls(await following(watch())) == ["http://10.0.0.2:8080", "http://10.0.0.3:8080"]
+
+
+async def test_with_two_stacks_an_endpoint_counts_once(api, watch) -> None:
+    api.items = [piece("a", "fd00::1", "fd00::2", kind="IPv6"), piece("b", "10.0.0.1", "10.0.0.2")]
+    assert urls(await following(watch())) == ["http://10.0.0.1:8080", "http://10.0.0.2:8080"]
+    api.items = [piece("a", "fd00::1", kind="IPv6"), piece("b")]
+    assert urls(await following(watch())) == ["http://[fd00::1]:8080"]
+    api.items = [piece("a", "pod-1.tts", kind="FQDN")]
+    assert urls(await following(watch())) == ["http://pod-1.tts:8080"]
 
 
 @pytest.mark.parametrize(
