@@ -62,6 +62,9 @@ class Outlet:
         self._emptied.set()
         self._unread = 0
         self._over = False
+        self._loop = asyncio.get_running_loop()
+        self._writing_since_s: float | None = None
+        self._watch: asyncio.TimerHandle | None = None
 
     def post(self, frames: Sequence[str | bytes]) -> None:
         """Hand over answers; they are dropped once nothing can be sent any more."""
@@ -78,7 +81,7 @@ class Outlet:
             return
         if self._over:
             raise ClientGone
-        sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        sent: asyncio.Future[None] = self._loop.create_future()
         self._put(_Parcel(frames, sent))
         await sent
 
@@ -91,7 +94,7 @@ class Outlet:
                     await self._deliver(self._parcels.popleft())
                 self._filled.clear()
                 self._emptied.set()
-        except (Stalled, ClientGone) as error:
+        except ClientGone as error:
             self._lose(error)
         finally:
             self._end()
@@ -130,13 +133,26 @@ class Outlet:
 
     async def _write(self, frame: str | bytes) -> None:
         kind = "text" if isinstance(frame, str) else "bytes"
+        self._writing_since_s = self._loop.time()
+        if self._watch is None:
+            self._look()
         try:
-            async with asyncio.timeout(self._stall_timeout_s):
-                await self._websocket.send({"type": "websocket.send", kind: frame})
-        except TimeoutError:
-            raise Stalled from None
+            await self._websocket.send({"type": "websocket.send", kind: frame})
         except _LOST:
             raise ClientGone from None
+        finally:
+            self._writing_since_s = None
+
+    def _look(self) -> None:
+        """Whether the frame that is being sent has waited too long; one timer serves all of them."""
+        self._watch = None
+        if self._writing_since_s is None or self._over:
+            return
+        left_s = self._writing_since_s + self._stall_timeout_s - self._loop.time()
+        if left_s > 0:
+            self._watch = self._loop.call_later(left_s, self._look)
+        else:
+            self._lose(Stalled())
 
     def _lose(self, error: Exception) -> None:
         if not self._over:
@@ -147,6 +163,8 @@ class Outlet:
         """Nothing leaves any more; whoever waits for that learns it."""
         self._over = True
         self._emptied.set()
+        if self._watch is not None:
+            self._watch.cancel()
         while self._parcels:
             _give_up(self._parcels.popleft())
 
