@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["leave_when_told"]
+__all__ = ["leave_when_told", "leaving_when_told"]
 
 
 def leave_when_told() -> None:
@@ -16,4 +18,17 @@ def leave_when_told() -> None:
     thread.
     """
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        # Not an exception: whatever is being imported just then may swallow it.
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+
+
+@contextmanager
+def leaving_when_told() -> Iterator[None]:
+    """The same for the length of a block."""
+    before = signal.getsignal(signal.SIGTERM)
+    leave_when_told()
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before or signal.SIG_DFL)

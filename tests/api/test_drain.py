@@ -15,9 +15,11 @@ import time
 import httpx
 import pytest
 
+from vivavoce.api import serve
 from vivavoce.api.drain import Drain
 from vivavoce.api.server import _DrainingServer
 from vivavoce.config import Settings
+from vivavoce.errors import ConfigError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 
@@ -301,6 +303,13 @@ def counted(app):
     return {s.labels["outcome"]: s.value for s in family.samples if s.name.endswith("_total") and s.value}
 
 
+def test_a_server_gives_the_signal_back_when_it_cannot_start():
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(ConfigError):
+        serve(Settings(host="0.0.0.0"))
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 ARMED = """
 from vivavoce.signals import leave_when_told
 leave_when_told()
@@ -312,7 +321,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("after_s", [0.0, 0.4, 0.9])
+@pytest.mark.parametrize("after_s", [0.0, 0.02, 0.1, 0.4, 0.9])
 def test_told_to_stop_while_it_starts_it_leaves_without_a_word(after_s):
     environment = {**os.environ, "VIVAVOCE_LOG_FORMAT": "json"}
     with subprocess.Popen(

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from ..config import Settings
 from ..errors import ConfigError
 from ..logs import configure_logs
-from ..signals import leave_when_told
+from ..signals import leaving_when_told
 from .admin import admin_port_of, create_admin_app
 from .app import create_app
 from .connection import Connection
@@ -49,9 +49,8 @@ def serve(settings: Settings, role: Role = "serve") -> None:
     Raises ConfigError for a setting that cannot work: no keys beyond loopback, a port that is taken, a key file or
     lexicon that cannot be read.
     """
-    leave_when_told()
-    settings.check_bind()
-    with ExitStack() as listeners:
+    with leaving_when_told(), ExitStack() as listeners:
+        settings.check_bind()
         public = listeners.enter_context(closing(_listen(settings.host, settings.port)))
         admin = None
         if (admin_port := admin_port_of(settings)) is not None:
