@@ -212,7 +212,8 @@ def _numbers(name: str, datatype: str, flat: Sequence[Any], kinds: set[type]) ->
     dtype = np.dtype(_NUMPY[datatype])
     if not flat:
         return np.empty(0, dtype)
-    allowed = {"b": {bool}, "f": {int, float}}.get(dtype.kind, {int})
+    by_kind: dict[str, set[type]] = {"b": {bool}, "f": {int, float}}
+    allowed = by_kind.get(dtype.kind, {int})
     if kinds - allowed:
         raise WireError(f"tensor {name!r}: data does not fit {datatype}")
     try:
