@@ -11,6 +11,8 @@ from .metrics import Ending
 
 __all__ = ["Recent", "Window"]
 
+_OUTCOMES = ("ok", "cancelled", "client_gone", "shed", "error")
+
 
 class Recent:
     """The values of the last `window_ms`, at most the newest `limit` of them."""
@@ -52,7 +54,7 @@ class Window:
 
     def __init__(self, clock: Clock, window_s: float = 60.0) -> None:
         self.window_s = window_s
-        self.outcomes_total: Counter[str] = Counter()
+        self.outcomes_total: Counter[str] = Counter(dict.fromkeys(_OUTCOMES, 0))
         self.busy_total: Counter[str] = Counter()
         self.underruns_total = 0
         self._clock = clock
@@ -92,7 +94,7 @@ class Window:
     @property
     def outcomes(self) -> dict[str, int]:
         """Utterances that ended in the window, by their outcome."""
-        known = {"ok": 0, "cancelled": 0, "client_gone": 0, "shed": 0, "error": 0}
+        known = dict.fromkeys(_OUTCOMES, 0)
         for name, count in self._sum().items():
             kind, _, outcome = name.partition(" ")
             if kind == "outcome":

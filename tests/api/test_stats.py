@@ -34,6 +34,7 @@ async def test_the_numbers_add_up(app, client, sample):
     numbers = (await client.get("/stats")).json()
     assert numbers["status"] == "ready"
     assert numbers["outcomes"] == {"ok": 3, "cancelled": 0, "client_gone": 0, "shed": 0, "error": 1}
+    assert numbers["outcomes_total"] == numbers["outcomes"]
     for outcome, count in numbers["outcomes_total"].items():
         assert sample(app, "tts_utterances_total", door="openai", outcome=outcome) == count
     assert 0 <= numbers["ttfa_ms"]["p50"] <= numbers["ttfa_ms"]["p95"]
