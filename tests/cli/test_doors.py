@@ -104,6 +104,9 @@ def test_a_refusal_of_the_server_is_one_line(vivavoce, monkeypatch, one_line, ro
 def test_without_anybody_behind_it_a_front_does_not_start(vivavoce, monkeypatch, one_line, role, option):
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(
+        "vivavoce.api.server.configure_logs", lambda level, kind: None
+    )  # this stderr ends with the test
     done = vivavoce(role, "--port", "0")
     assert done.returncode == 2
     assert option in one_line(done.stderr)
