@@ -2,7 +2,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vivavoce.audio import wav_header
@@ -45,6 +45,7 @@ def read(pieces) -> tuple[np.ndarray, SoundReader]:
 
 
 @pytest.mark.parametrize("form", FORMS)
+@settings(deadline=None)
 @given(cuts=st.lists(st.integers(0, 2_600), max_size=12))
 def test_vllm_omni_2439_however_it_is_cut_it_is_the_same_sound(form, cuts) -> None:
     data = FORMS[form]
@@ -54,6 +55,7 @@ def test_vllm_omni_2439_however_it_is_cut_it_is_the_same_sound(form, cuts) -> No
     assert (reader.rate_hz, reader.dropped_bytes) == (24_000, 0)
 
 
+@settings(deadline=None)
 @given(data=st.binary(max_size=400), cuts=st.lists(st.integers(0, 400), max_size=6))
 def test_whatever_comes_it_is_sound_or_a_failure(data, cuts) -> None:
     ends = [*sorted(cuts), len(data)]
@@ -89,6 +91,7 @@ def test_an_empty_reply_is_no_sound() -> None:
     assert len(read([riff(b"")])[0]) == 0
 
 
+@settings(deadline=None)
 @given(cuts=st.lists(st.integers(0, 120), max_size=20), crlf=st.booleans())
 def test_events_however_they_are_cut(cuts, crlf) -> None:
     body = b": hello\n\nid: 7\nevent: a\ndata: one\n\ndata:two\ndata: lines\n\nretry: 5\n\ndata: last"
