@@ -16,7 +16,7 @@ from .engines.base import Chunk, Origin
 from .errors import ConfigError, VivavoceError
 from .logs import request_id
 from .metrics import Ending
-from .predictors.base import Deadline, Job, Predictor
+from .predictors.base import Around, Deadline, Job, Predictor
 from .spans import job_span, remote_context, utterance_span
 from .speech.events import Timeline
 
@@ -124,25 +124,12 @@ class Traces:
         return time.time_ns() - int((self._clock.now_ms() - at_ms) * 1e6)
 
 
-class TracedPredictor:
+class TracedPredictor(Around):
     """Passes jobs on to `inner`; each gets a span inside its utterance's."""
 
     def __init__(self, inner: Predictor, traces: Traces) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._traces = traces
-
-    @property
-    def slots(self) -> int:
-        """As many as the inner predictor has."""
-        return self._inner.slots
-
-    def streams(self, voice: str) -> int:
-        """As many as the inner predictor keeps up with."""
-        return self._inner.streams(voice)
-
-    def rate_hz(self, voice: str) -> int:
-        """The sample rate of that voice's chunks."""
-        return self._inner.rate_hz(voice)
 
     async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         """Speak the job. Raises what the inner predictor raises."""

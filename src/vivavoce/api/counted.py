@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..clock import Clock
 from ..engines.base import Chunk
 from ..errors import BadRequest, Busy, VivavoceError
-from ..predictors.base import Deadline, Job, Predictor
+from ..predictors.base import Around, Deadline, Job, Predictor
 from ..readings import FLOOR
 
 __all__ = ["CountedPredictor", "Here"]
@@ -33,30 +33,17 @@ class Here:
     model: str = ""
 
 
-class CountedPredictor:
+class CountedPredictor(Around):
     """Passes jobs on to `inner`, counts them, and tells `observe` the tier, the result and the seconds of each."""
 
     def __init__(self, inner: Predictor, clock: Clock, observe: Observe | None = None) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._clock = clock
         self._observe = observe
         self._requests = 0
         self._failures = 0
         self.busy = 0
         """Jobs that are under way."""
-
-    @property
-    def slots(self) -> int:
-        """As many as the inner predictor has."""
-        return self._inner.slots
-
-    def streams(self, voice: str) -> int:
-        """As many as the inner predictor keeps up with."""
-        return self._inner.streams(voice)
-
-    def rate_hz(self, voice: str) -> int:
-        """The sample rate of that voice's chunks."""
-        return self._inner.rate_hz(voice)
 
     def here(self, voice: str, *, ready: bool) -> Here:
         """How it is doing; `voice` is the one whose streams are told."""

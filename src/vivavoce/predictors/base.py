@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..engines.base import Chunk, Phrase
 
-__all__ = ["Deadline", "Job", "Predictor"]
+__all__ = ["Around", "Deadline", "Job", "Predictor"]
 
 Deadline = Callable[[], float]
 """When, in ms of the server's clock, the job's listener runs dry; asked again whenever a slot is given away."""
@@ -52,3 +52,23 @@ class Predictor(Protocol):
         Where jobs wait for a slot, the one with the earliest deadline runs first; without one it is due at once.
         """
         ...
+
+
+class Around:
+    """What stands before another predictor and has its slots, its streams and its rates."""
+
+    def __init__(self, inner: Predictor) -> None:
+        self._inner = inner
+
+    @property
+    def slots(self) -> int:
+        """As many as the inner predictor has."""
+        return self._inner.slots
+
+    def streams(self, voice: str) -> int:
+        """As many as the inner predictor keeps up with."""
+        return self._inner.streams(voice)
+
+    def rate_hz(self, voice: str) -> int:
+        """The sample rate of that voice's chunks."""
+        return self._inner.rate_hz(voice)

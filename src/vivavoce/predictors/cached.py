@@ -8,14 +8,14 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from ..engines.base import Chunk
-from .base import Deadline, Job, Predictor
+from .base import Around, Deadline, Job, Predictor
 
 __all__ = ["CachedPredictor"]
 
 _CHUNK_OVERHEAD_BYTES = 512
 
 
-class CachedPredictor:
+class CachedPredictor(Around):
     """Keeps whole results of `inner` in memory, the least recently spoken leave first; nothing goes to disk.
 
     `limit_mb` bounds the samples kept (float32); 0 keeps nothing. Only results that were read to their end and have
@@ -23,25 +23,12 @@ class CachedPredictor:
     """
 
     def __init__(self, inner: Predictor, limit_mb: float = 64) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._limit_bytes = int(limit_mb * 1_000_000)
         self._kept: OrderedDict[Job, tuple[Chunk, ...]] = OrderedDict()
         self.bytes = 0
         self.hits = 0
         self.misses = 0
-
-    @property
-    def slots(self) -> int:
-        """As many as the inner predictor has."""
-        return self._inner.slots
-
-    def streams(self, voice: str) -> int:
-        """As many as the inner predictor keeps up with."""
-        return self._inner.streams(voice)
-
-    def rate_hz(self, voice: str) -> int:
-        """The sample rate of that voice's chunks."""
-        return self._inner.rate_hz(voice)
 
     def holds(self, job: Job) -> bool:
         """Whether the job would be answered at once."""

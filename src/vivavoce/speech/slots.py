@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..clock import Clock
 from ..engines.base import Chunk
 from ..errors import Busy
-from ..predictors.base import Deadline, Job, Predictor
+from ..predictors.base import Around, Deadline, Job, Predictor
 from .listener import Listener
 
 __all__ = ["Hold", "ScheduledPredictor", "Slots", "Ticket"]
@@ -231,7 +231,7 @@ class Hold:
             await self.take()
 
 
-class ScheduledPredictor:
+class ScheduledPredictor(Around):
     """A predictor whose jobs each hold one of `slots` while they run; they wait for it in the order of deadlines.
 
     Where jobs `can_rest` between their chunks, one that has time gives its slot to one that has not, and goes on later:
@@ -239,22 +239,9 @@ class ScheduledPredictor:
     """
 
     def __init__(self, inner: Predictor, slots: Slots, *, can_rest: bool = False) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._slots = slots
         self._can_rest = can_rest
-
-    @property
-    def slots(self) -> int:
-        """As many as the inner predictor has."""
-        return self._inner.slots
-
-    def streams(self, voice: str) -> int:
-        """As many as the inner predictor keeps up with."""
-        return self._inner.streams(voice)
-
-    def rate_hz(self, voice: str) -> int:
-        """The sample rate of that voice's chunks."""
-        return self._inner.rate_hz(voice)
 
     async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         """Speak the job once it has a slot. Raises Busy where none came in time, and what the inner predictor raises."""
