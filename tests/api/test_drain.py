@@ -82,6 +82,7 @@ async def test_told_to_stop_it_is_not_ready_refuses_new_work_and_lets_what_runs_
                 status, headers = await late.head()
             assert status == 503
             assert int(headers["retry-after"]) >= 1
+            assert headers["connection"] == "close"
         assert not server.task.done()
         predictor.gate.set()
         assert (await raw.reader.read()).endswith(b"0\r\n\r\n")

@@ -57,7 +57,7 @@ class Edge:
         token = request_id.set(identity)
         started_s = time.perf_counter()
         seen: _Request | _Socket
-        seen = _Request(identity, send) if scope["type"] == "http" else _Socket(identity, receive, send)
+        seen = _Request(scope, identity, send) if scope["type"] == "http" else _Socket(identity, receive, send)
         try:
             await self.app(scope, seen.hear if isinstance(seen, _Socket) else receive, seen.tell)
         except asyncio.CancelledError:
@@ -81,7 +81,8 @@ class _Request:
 
     noun = "request"
 
-    def __init__(self, identity: str, send: Send) -> None:
+    def __init__(self, scope: Scope, identity: str, send: Send) -> None:
+        self._scope = scope
         self._identity = identity
         self._send = send
         self._status = 0
@@ -94,6 +95,8 @@ class _Request:
             headers["X-Request-Id"] = self._identity
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
+            if self._scope["app"].state.services.admission.draining:
+                headers["Connection"] = "close"  # whoever keeps connections finds another server for the next request
         elif not message.get("more_body", False):
             self._complete = True
         await self._send(message)
