@@ -1,13 +1,15 @@
 import asyncio
 import base64
+import collections
 import json
+import random
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from vivavoce.audio import encoder_for, format_named
-from vivavoce.errors import BadRequest, Busy, PredictorFailed, UnknownVoice
+from vivavoce.errors import BadRequest, Busy, PredictorFailed, UnknownVoice, VivavoceError
 from vivavoce.predictors.faults import BrokenOff, OutOfPatience, Unreachable
 from vivavoce.predictors.http_speech import HttpSpeechPredictor
 from vivavoce.predictors.remote import Times
@@ -551,3 +553,61 @@ async def test_kokoro_fastapi_streams_by_default_and_says_no_length(predict, kit
         kit.tone(0.4),
         atol=1e-4,
     )
+
+
+HOSTILE = (
+    b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nabc",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 9\r\n\r\nabc",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nabc",
+    b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 100_000 + b"\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n" + b"X-Many: a\r\n" * 5_000 + b"\r\n",
+    b"HTTP/1.1 200 OK\r\nBad Header: x\r\n\r\nabc",
+    b"HTTP/1.1 200 OK\r\nX: \xff\xfe\x00\r\n\r\nabc",
+    b"HTTP/1.1 2000 OK\r\n\r\n",
+    b"HTTP/1.1 abc OK\r\n\r\n",
+    b"HTTP/9.9 200 OK\r\n\r\nabc",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nabc",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nabc",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+    b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 3\r\n\r\nabc",
+    b'HTTP/1.1 200 OK\r\nContent-Type: ;;;="\\\r\nContent-Length: 3\r\n\r\nabc',
+    b"HTTP/1.1 200 OK\r\nContent-Type: audio/pcm; rate=99999999999999999999\r\nContent-Length: 4\r\n\r\nabcd",
+    b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n",
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nabc",
+    b"SSH-2.0-OpenSSH_9.9\r\n",
+    b"\x16\x03\x01\x02\x00\x01",
+    b"",
+)
+
+
+async def test_whatever_a_server_answers_it_is_sound_or_a_typed_error(predict, kit) -> None:
+    chance = random.Random(45)
+    whole = b"HTTP/1.1 200 OK\r\nContent-Type: audio/pcm\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n0\r\n\r\n"
+    events = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + delta(b"abcdef") + DONE
+    replies = list(HOSTILE)
+    for number in range(200):
+        reply = bytearray((whole, events)[number % 2])
+        for _ in range(chance.randrange(1, 6)):
+            at = chance.randrange(len(reply))
+            reply[at : at + chance.randrange(3)] = chance.randbytes(chance.randrange(3))
+        replies.append(bytes(reply))
+
+    async def answer(asked) -> None:
+        await asked.raw(replies[0])
+        asked.writer.close()
+
+    predictor, server = await predict(answer, request_s=2.0)
+    outcomes = collections.Counter()
+    while replies:
+        try:
+            async for chunk in predictor.synthesize(kit.job()):
+                assert np.isfinite(chunk.samples).all()
+            outcomes["sound"] += 1
+        except VivavoceError as error:
+            outcomes[type(error).__name__] += 1
+        del replies[0]
+    assert outcomes["OutOfPatience"] == 0, outcomes
+    assert outcomes["sound"] > 20 < outcomes["BrokenOff"], outcomes
+    await kit.until(lambda: server.open == 0)
