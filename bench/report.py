@@ -37,23 +37,31 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured number. `at_most` is its target; a figure without one only informs."""
+    """One measured number. `at_most` or `at_least` is its target; a figure without one only informs."""
 
     name: str
     value: float
     unit: str
     at_most: float | None = None
     note: str = ""
+    at_least: float | None = None
+
+    @property
+    def has_target(self) -> bool:
+        """Whether it is held to anything."""
+        return self.at_most is not None or self.at_least is not None
 
     @property
     def missed(self) -> bool:
         """Whether there is a target and the value lies beyond it."""
-        return self.at_most is not None and not self.value <= self.at_most
+        too_much = self.at_most is not None and not self.value <= self.at_most
+        return too_much or (self.at_least is not None and not self.value >= self.at_least)
 
     def row(self) -> str:
         """The figure as a line of a Markdown table."""
-        target = "" if self.at_most is None else f"≤ {_plain(self.at_most)} {self.unit}".rstrip()
-        verdict = "" if self.at_most is None else ("**missed**" if self.missed else "met")
+        bounds = ((sign, bound) for sign, bound in (("≤", self.at_most), ("≥", self.at_least)) if bound is not None)
+        target = ", ".join(f"{sign} {_plain(bound)} {self.unit}".rstrip() for sign, bound in bounds)
+        verdict = "" if not self.has_target else ("**missed**" if self.missed else "met")
         return f"| {self.name} | {_plain(self.value)} {self.unit} | {target} | {verdict} | {self.note} |"
 
 
@@ -68,9 +76,18 @@ class Report:
     notes: list[str] = field(default_factory=list)
     machine: dict[str, Any] = field(default_factory=machine.facts)
 
-    def add(self, name: str, value: float, unit: str = "", *, at_most: float | None = None, note: str = "") -> None:
+    def add(
+        self,
+        name: str,
+        value: float,
+        unit: str = "",
+        *,
+        at_most: float | None = None,
+        at_least: float | None = None,
+        note: str = "",
+    ) -> None:
         """Put a figure under the ones there are."""
-        self.figures.append(Figure(name, value, unit, at_most, note))
+        self.figures.append(Figure(name, value, unit, at_most, note, at_least))
 
     @property
     def missed(self) -> list[Figure]:
@@ -108,6 +125,7 @@ class Report:
                     "value": figure.value,
                     "unit": figure.unit,
                     "at_most": figure.at_most,
+                    "at_least": figure.at_least,
                     "missed": figure.missed,
                     "note": figure.note,
                 }

@@ -1,8 +1,9 @@
-"""A real `vivavoce serve` in its own process, as a user starts it."""
+"""A real `vivavoce serve`, gateway, engine or adapter in its own process, as a user starts it."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -14,10 +15,11 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 __all__ = ["Held", "Server", "free_port", "serving", "start"]
 
-COMMAND = (str(Path(sys.executable).with_name("vivavoce")), "serve")
+PROGRAM = str(Path(sys.executable).with_name("vivavoce"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,11 @@ class Server:
         samples = (line.rsplit(" ", 1) for line in self.get("/metrics")[1].splitlines() if line and line[0] != "#")
         return sum(float(value) for key, value in samples if key.partition("{")[0] == name)
 
+    def stats(self) -> dict[str, Any]:
+        """What /stats says."""
+        said: dict[str, Any] = json.loads(self.get("/stats")[1])
+        return said
+
     def busy(self) -> float:
         """Slots, turns and places in the queue that are taken."""
         return sum(map(self.metric, ("tts_slots_busy", "tts_streams_active", "tts_queue_depth")))
@@ -108,15 +115,15 @@ class Server:
                 self.process.wait()
 
 
-def start(folder: Path, environment: Mapping[str, str] | None = None) -> Server:
-    """Start `vivavoce serve` on a free port; it may not listen yet."""
+def start(folder: Path, environment: Mapping[str, str] | None = None, role: str = "serve") -> Server:
+    """Start `vivavoce serve`, or another role, on a free port; it may not listen yet."""
     port = free_port()
-    log = folder / f"serve-{port}.log"
+    log = folder / f"{role}-{port}.log"
     scratch = folder / "tmp"
     scratch.mkdir(exist_ok=True)
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [*COMMAND, "--port", str(port)],
+            [PROGRAM, role, "--port", str(port)],
             stdout=stream,
             stderr=subprocess.STDOUT,
             env={**os.environ, "PORT": str(port), "TMPDIR": str(scratch), **(environment or {})},
@@ -125,10 +132,10 @@ def start(folder: Path, environment: Mapping[str, str] | None = None) -> Server:
 
 
 @contextlib.contextmanager
-def serving(environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+def serving(environment: Mapping[str, str] | None = None, role: str = "serve") -> Iterator[Server]:
     """A healthy server for the length of a `with` block."""
     with tempfile.TemporaryDirectory(prefix="vivavoce-bench-") as folder:
-        server = start(Path(folder), environment)
+        server = start(Path(folder), environment, role)
         try:
             server.wait_until_healthy()
             yield server
