@@ -193,7 +193,7 @@ class Door:
 
     @contextlib.asynccontextmanager
     async def connect(self, path: str = "/ws/synthesize", **options: Any) -> AsyncIterator[Client]:
-        options = {"subprotocols": ["vivavoce.v1"], "max_size": None, "compression": None, **options}
+        options = {"subprotocols": ["vivavoce.v1"], "max_size": None, "max_queue": None, "compression": None, **options}
         async with connect(f"ws://127.0.0.1:{self.port}{path}", **options) as socket:
             yield Client(socket)
 

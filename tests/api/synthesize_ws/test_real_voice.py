@@ -45,8 +45,8 @@ def words(heard: list[Any]) -> list[dict[str, Any]]:
 
 async def test_a_text_typed_bit_by_bit_is_spoken_as_it_is_when_whole(app, serve):
     async with serve(app) as door, door.connect() as client:
-        whole = await client.speak(TEXT, word_timestamps=True)
-        await client.say("synthesize", stream=True, word_timestamps=True)
+        whole = await client.speak(TEXT, word_timestamps=True, lead_ms=15_000)
+        await client.say("synthesize", stream=True, word_timestamps=True, lead_ms=15_000)
         for start in range(0, len(TEXT), 7):
             await client.say("text", text=TEXT[start : start + 7])
         await client.say("end")
@@ -62,7 +62,7 @@ async def test_a_text_typed_bit_by_bit_is_spoken_as_it_is_when_whole(app, serve)
 async def test_speech_that_broke_off_goes_on_without_a_lost_or_doubled_word(app, serve, until):
     async with serve(app) as door:
         async with door.connect() as client:
-            await client.say("synthesize", text=TEXT, word_timestamps=True)
+            await client.say("synthesize", text=TEXT, word_timestamps=True, lead_ms=15_000)
             heard = await client.until("start")
             token = heard[-1]["resume_token"]
             heard += await client.until("segment_end")
