@@ -64,7 +64,7 @@ class Running:
         return (await self.get("/ready")).json()["status"]
 
 
-async def test_told_to_stop_it_is_not_ready_refuses_new_work_and_lets_what_runs_finish(
+async def test_livekit_3413_told_to_stop_it_refuses_new_work_and_lets_what_runs_finish(
     serving, predictor, wire, until, sample
 ):
     predictor.hold_at = 1
