@@ -212,6 +212,10 @@ def test_speaches_567_binary_where_json_is_expected_closes_with_1003(talk, frame
     assert close.code == 1003
 
 
+def test_a_byte_order_mark_is_overlooked(talk):
+    assert told(talk.receive('\ufeff{"type":"ping","id":5}')) == [{"type": "pong", "id": 5}]
+
+
 def test_too_many_bad_messages_close_with_4400_and_good_ones_forgive(talk):
     for _ in range(2):
         for _ in range(MAX_BAD_MESSAGES):

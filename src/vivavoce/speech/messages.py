@@ -158,7 +158,7 @@ def decode(frame: str) -> Any:
         pass
     try:
         # Takes halves of surrogate pairs, which the faster parser does not.
-        return json.loads(frame, parse_constant=_no_constant)
+        return json.loads(frame.removeprefix("\ufeff"), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise NotJson("The frame is not JSON.") from None
 
