@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import hmac
 import logging
 import os
 
@@ -244,6 +246,17 @@ def test_a_new_file_that_is_broken_leaves_the_keys_as_they_were(keyring, hands, 
     assert ring.caller_of("better")
 
 
+def test_every_key_is_compared_whoever_calls(keyring, monkeypatch):
+    ring, compared = keyring("one\ntwo\nthree\n"), []
+    real = hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", lambda a, b: compared.append(len(b)) or real(a, b))
+    for offered in ("one", "three", "x", "x" * 5_000):
+        compared.clear()
+        with contextlib.suppress(Unauthorized):
+            ring.caller_of(offered)
+        assert compared == [32] * 3
+
+
 def test_nothing_of_a_key_stays_in_memory_in_the_clear(keyring):
     assert "fd-2f6c" not in repr(vars(keyring(TOML))["_entries"])
 
@@ -253,7 +266,7 @@ def test_nothing_of_a_key_stays_in_memory_in_the_clear(keyring):
 
 def test_a_token_stands_for_its_key_until_it_ends(keyring, hands):
     ring = keyring(TOML)
-    token, ends_s = ring.tokens.mint("front-desk", 300)
+    token, ends_s = ring.mint(Caller("front-desk"))
     assert ends_s == hands.wall_s + 300
     credential = ring.credential_of(token)
     assert (credential.caller, credential.by_token) == (Caller("front-desk", 4, 6_000), True)
@@ -267,15 +280,15 @@ def test_a_token_stands_for_its_key_until_it_ends(keyring, hands):
 
 def test_a_token_ends_with_its_key_and_follows_its_limits(keyring, hands, tmp_path):
     ring = keyring(TOML)
-    token, _ = ring.tokens.mint("front-desk", 300)
+    token, _ = ring.mint(Caller("front-desk"))
     write(tmp_path / "keys", TOML.replace("streams = 4", "streams = 2"))
     hands.look_s = 2
     assert ring.caller_of(token).streams == 2
-    write(tmp_path / "keys", TOML.replace("front-desk", "other-desk"))
+    write(tmp_path / "keys", TOML.replace("fd-2f6c", "fd-9a41"))
     hands.look_s = 4
     with pytest.raises(Unauthorized):
         ring.caller_of(token)
-    night, _ = ring.tokens.mint("night shift", 300)
+    night, _ = ring.mint(Caller("night shift"))
     assert ring.caller_of(night)
     hands.wall_s += 1
     with pytest.raises(Unauthorized, match="expired"):
@@ -284,7 +297,7 @@ def test_a_token_ends_with_its_key_and_follows_its_limits(keyring, hands, tmp_pa
 
 def test_a_token_of_a_key_without_a_name_works_too(keyring):
     ring = keyring("lonely\n")
-    token, _ = ring.tokens.mint(ring.caller_of("lonely").name, 10)
+    token, _ = ring.mint(ring.caller_of("lonely"))
     assert ring.caller_of(token) == ring.caller_of("lonely")
 
 
@@ -294,16 +307,15 @@ def test_a_token_of_a_key_without_a_name_works_too(keyring):
 def test_a_token_that_was_changed_opens_nothing(keyring, change):
     ring = keyring(TOML)
     with pytest.raises(Unauthorized):
-        ring.caller_of(change(ring.tokens.mint("front-desk", 300)[0]))
+        ring.caller_of(change(ring.mint(Caller("front-desk"))[0]))
 
 
 def test_a_token_of_another_secret_or_of_an_open_server_opens_nothing(keyring):
-    other = Keyring(Settings(), b"another secret of enough letters")
-    for name in ("front-desk", ""):
+    other = Keyring(Settings(api_keys="fd-2f6c"), b"another secret of enough letters")
+    for ring, caller in ((other, other.caller_of("fd-2f6c")), (keyring(), Caller()), (keyring("x\n"), Caller("gone"))):
+        token, _ = ring.mint(caller)
         with pytest.raises(Unauthorized):
-            keyring(TOML).caller_of(other.tokens.mint(name, 300)[0])
-    with pytest.raises(Unauthorized):
-        keyring(TOML).caller_of(keyring().tokens.mint("", 300)[0])
+            keyring(TOML).caller_of(token)
 
 
 def test_the_secret_is_the_operators_or_a_fresh_one():

@@ -15,21 +15,21 @@ PREFIX = "vvt_"
 
 
 class BrowserTokens:
-    """Makes and reads tokens that say whose they are and until when, signed with the server's secret."""
+    """Makes and reads tokens that say for which key they stand and until when, signed with the server's secret."""
 
     def __init__(self, secret: bytes, now_s: Callable[[], float] = time.time) -> None:
         self._seal = Seal(secret, "vivavoce browser token 1")
         self._now_s = now_s
 
-    def mint(self, name: str, ttl_s: float) -> tuple[str, float]:
-        """A token of the caller with that name, and when it ends, in seconds since 1970."""
+    def mint(self, handle: str, ttl_s: float) -> tuple[str, float]:
+        """A token for the key with that handle, and when it ends, in seconds since 1970."""
         ends_s = self._now_s() + ttl_s
-        return PREFIX + self._seal.close(json.dumps([name, ends_s], separators=(",", ":")).encode()), ends_s
+        return PREFIX + self._seal.close(json.dumps([handle, ends_s], separators=(",", ":")).encode()), ends_s
 
     def read(self, token: str) -> str | None:
-        """The name of the token's caller; None where it is forged, over, or no token at all."""
+        """The handle of the token's key; None where it is forged, over, or no token at all."""
         note = self._seal.open(token.removeprefix(PREFIX)) if token.startswith(PREFIX) else None
         if note is None:
             return None
-        name, ends_s = json.loads(note)
-        return str(name) if self._now_s() < ends_s else None
+        handle, ends_s = json.loads(note)
+        return str(handle) if self._now_s() < ends_s else None

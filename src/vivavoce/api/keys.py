@@ -58,7 +58,7 @@ class Keyring:
         now_s: Callable[[], float] = time.time,
         look_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.tokens = BrowserTokens(secret, now_s)
+        self._tokens = BrowserTokens(secret, now_s)
         self._settings = settings
         self._secret = secret
         self._now_s = now_s
@@ -86,32 +86,33 @@ class Keyring:
         if not offered:
             raise Unauthorized("You did not provide an API key; send it as Authorization: Bearer <key>.")
         key = offered.encode("utf-8", "surrogatepass") if isinstance(offered, str) else offered
-        name = self.tokens.read(key.decode("ascii", "replace"))
-        entry = self._entry_of(digest_of(key)) if name is None else self._named(name)
+        handle = self._tokens.read(key.decode("ascii", "replace"))
+        by_token = handle is not None
+        if handle is None:
+            handle = self._handle_of(digest_of(key))
+        entry = self._entries.get(handle)
         if entry is None:
             raise Unauthorized("The API key is not one of this server's.")
         if entry.expires_s is not None and self._now_s() >= entry.expires_s:
             raise Unauthorized("The API key has expired.")
-        return Credential(self._caller(entry), by_token=name is not None)
+        return Credential(self._caller(handle, entry), by_token)
 
-    def _entry_of(self, digest: bytes) -> Entry | None:
+    def mint(self, caller: Caller) -> tuple[str, float]:
+        """A token that stands for the caller's key for a while, and when it ends, in seconds since 1970."""
+        names = {_name(handle, entry): handle for handle, entry in self._entries.items()}
+        return self._tokens.mint(names.get(caller.name, ""), self._settings.token_ttl_s)
+
+    def _handle_of(self, digest: bytes) -> str:
         """Every key is compared, so that the time taken tells nothing."""
-        found = [entry for entry in self._entries if hmac.compare_digest(entry.digest, digest)]
-        return found[-1] if found else None
+        found = [handle for handle, entry in self._entries.items() if hmac.compare_digest(entry.digest, digest)]
+        return found[0] if found else ""
 
-    def _named(self, name: str) -> Entry | None:
-        return next((entry for entry in self._entries if self._name(entry) == name), None)
-
-    def _caller(self, entry: Entry) -> Caller:
+    def _caller(self, handle: str, entry: Entry) -> Caller:
         return Caller(
-            self._name(entry),
+            _name(handle, entry),
             entry.streams or self._settings.stream_limit,
             entry.characters_per_minute or self._settings.characters_per_minute,
         )
-
-    def _name(self, entry: Entry) -> str:
-        """A key without a name gets one that does not give it away, the same on every server with the same secret."""
-        return entry.name or f"key-{hmac.digest(self._secret, entry.digest, 'sha256').hex()[:12]}"
 
     def _look(self) -> None:
         """Read the file again if it is another one than before."""
@@ -138,9 +139,14 @@ class Keyring:
             return None
         return (status.st_mtime_ns, status.st_size, status.st_ino)
 
-    def _read(self) -> tuple[Entry, ...]:
+    def _read(self) -> dict[str, Entry]:
+        """Every key, by a handle that does not give it away and is the same on every server with the same secret."""
+        entries = (*self._fixed, *self._read_file())
+        return {hmac.digest(self._secret, entry.digest, "sha256").hex()[:16]: entry for entry in entries}
+
+    def _read_file(self) -> tuple[Entry, ...]:
         if self._file is None:
-            return self._fixed
+            return ()
         try:
             entries = parse_key_file(self._file.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError) as error:
@@ -150,7 +156,7 @@ class Keyring:
             raise ConfigError(f"VIVAVOCE_API_KEYS_FILE: {error.message}") from None
         if not entries:
             raise ConfigError("VIVAVOCE_API_KEYS_FILE holds no key")
-        return (*self._fixed, *entries)
+        return entries
 
 
 def _fixed(settings: Settings) -> tuple[Entry, ...]:
@@ -158,3 +164,7 @@ def _fixed(settings: Settings) -> tuple[Entry, ...]:
         return entries_of_keys(key.get_secret_value() for key in settings.api_keys)
     except ConfigError as error:
         raise ConfigError(f"VIVAVOCE_API_KEYS: {error.message}") from None
+
+
+def _name(handle: str, entry: Entry) -> str:
+    return entry.name or f"key-{handle}"

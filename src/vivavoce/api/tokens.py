@@ -24,7 +24,7 @@ async def create_token(request: Request) -> Response:
     services = services_of(request)
     if request.scope["state"].get("by_token"):
         raise Forbidden("A token cannot ask for another one; ask with a key.")
-    ttl_s = services.settings.token_ttl_s
-    token, ends_s = services.keyring.tokens.mint(caller_of(request).name, ttl_s)
-    reply: dict[str, Any] = {"token": token, "expires_in": int(ttl_s), "expires_at": int(ends_s)}
+    token, ends_s = services.keyring.mint(caller_of(request))
+    expires_in = int(services.settings.token_ttl_s)
+    reply: dict[str, Any] = {"token": token, "expires_in": expires_in, "expires_at": int(ends_s)}
     return JSONResponse(reply, headers={"Cache-Control": "no-store"})
