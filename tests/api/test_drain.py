@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import socket
-import subprocess
-import sys
-import time
 
 import httpx
 import pytest
 
-from vivavoce.api import serve
-from vivavoce.api.drain import Drain
 from vivavoce.api.server import _DrainingServer
 from vivavoce.config import Settings
-from vivavoce.errors import ConfigError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 
@@ -238,103 +231,7 @@ async def test_who_waits_for_a_turn_is_sent_elsewhere_when_it_drains(serving, pr
     assert counted(server.app) == {"ok": 1, "shed": 1}
 
 
-class TestDrain:
-    """The order of things, without a server."""
-
-    @staticmethod
-    def make(running, farewell=None, hurry=lambda: False):
-        async def nothing(grace_s):
-            pass
-
-        return Drain(running, farewell or nothing, hurry)
-
-    async def test_it_is_over_when_the_last_has_finished_and_everybody_was_told(self, until):
-        left, told = [3, 2, 1, 0], []
-
-        async def farewell(grace_s):
-            told.append(grace_s)
-            await until(lambda: not left[0])
-            told.append("all gone")
-
-        await self.make(lambda: left.pop(0) if len(left) > 1 else left[0], farewell).run(600)
-        assert told == [600, "all gone"]
-        assert left == [0]
-
-    async def test_it_is_over_at_the_end_of_the_grace(self):
-        assert await self.make(lambda: 1).run(0.05) == 0
-
-    async def test_a_farewell_is_waited_for_though_nothing_runs(self):
-        gone = []
-
-        async def farewell(grace_s):
-            await asyncio.sleep(0.05)
-            gone.append(True)
-
-        await self.make(lambda: 0, farewell).run(600)
-        assert gone
-
-    async def test_nobody_waits_in_a_hurry(self):
-        async def farewell(grace_s):
-            await asyncio.Event().wait()
-
-        await self.make(lambda: 1, farewell, lambda: True).run(600)
-
-    async def test_a_farewell_that_fails_or_hangs_stops_nothing(self, monkeypatch, caplog):
-        from vivavoce.api import drain
-
-        monkeypatch.setattr(drain, "_FAREWELL_S", 0.01)
-
-        async def fails(grace_s):
-            raise RuntimeError("no goodbye")
-
-        async def hangs(grace_s):
-            await asyncio.Event().wait()
-
-        await self.make(lambda: 0, fails).run(1)
-        assert "the farewell failed" in caplog.text
-        await self.make(lambda: 0, hangs).run(0)
-
-    async def test_what_is_left_of_the_grace_is_told(self):
-        assert await self.make(lambda: 0).run(30) > 29
-
-
 def counted(app):
     """Utterances by outcome."""
     family = next(f for f in app.state.services.metrics.registry.collect() if f.name == "tts_utterances")
     return {s.labels["outcome"]: s.value for s in family.samples if s.name.endswith("_total") and s.value}
-
-
-def test_a_server_gives_the_signal_back_when_it_cannot_start():
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(ConfigError):
-        serve(Settings(host="0.0.0.0"))
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
-ARMED = """
-from vivavoce.signals import leave_when_told
-leave_when_told()
-print("armed", flush=True)
-import sys
-sys.argv = ["vivavoce", "serve", "--port", "0"]
-from vivavoce.cli import main
-main()
-"""
-
-
-@pytest.mark.parametrize("after_s", [0.0, 0.02, 0.1, 0.4, 0.9])
-def test_told_to_stop_while_it_starts_it_leaves_without_a_word(after_s):
-    environment = {**os.environ, "VIVAVOCE_LOG_FORMAT": "json"}
-    with subprocess.Popen(
-        [sys.executable, "-c", ARMED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        try:
-            assert process.stdout.readline() == "armed\n"
-            time.sleep(after_s)
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(20) == 0
-            told = process.stderr.read()
-        finally:
-            process.kill()
-    assert "Traceback" not in told
-    assert all(json.loads(line)["level"] == "info" for line in told.splitlines())
