@@ -196,6 +196,29 @@ async def handshake(port, headers):
     return status
 
 
+async def test_a_browsers_word_that_the_page_is_ours_holds_behind_a_proxy_that_changes_the_host(app, running):
+    asked = {"Origin": "https://voice.example", "Host": "10.0.0.7:8000"}
+    async with running(app) as port:
+        for site, status in (("same-origin", 101), ("cross-site", 403), ("same-site", 403), ("none", 403)):
+            assert await handshake(port, {**asked, "Sec-Fetch-Site": site}) == status
+
+
+@pytest.mark.parametrize("path", ["/v1/audio/speech", "/v2/models/tts/infer", "/v2/repository/models/tts/unload"])
+@pytest.mark.parametrize("kind", ["text/plain;charset=UTF-8", "application/x-www-form-urlencoded", None])
+async def test_a_form_that_a_foreign_page_sends_does_nothing(build, connect, predictor, path, kind):
+    """It needs no answer to do harm, so that no answer for other sites is not enough."""
+    app = build(cors_origins="https://app.example", model_name="tts")
+    headers = {"Content-Type": kind} if kind else {}
+    async with connect(app) as client:
+        for origin in ("https://evil.example", "null"):
+            reply = await client.post(path, content=b"{}", headers={**headers, "Origin": origin})
+            assert reply.status_code == 403
+        for origin in ("https://app.example", "http://door"):
+            reply = await client.post(path, content=b"{}", headers={**headers, "Origin": origin})
+            assert reply.status_code != 403
+    assert predictor.jobs == []
+
+
 async def test_any_origin_may_where_the_operator_says_so(build, running):
     async with running(build(cors_origins="*")) as port:
         assert await handshake(port, {"Origin": "https://anything.example"}) == 101

@@ -5,13 +5,13 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..errors import Unauthorized
+from ..errors import Forbidden, Unauthorized
 from ..speech import replies
 from ..speech.protocol import SUBPROTOCOL
 from ..speech.seal import decode_base64url
 from .errors import send_error
 from .keys import Keyring
-from .origins import Origins
+from .origins import Origins, is_form
 
 __all__ = ["Auth", "offered"]
 
@@ -23,7 +23,7 @@ class Auth:
 
     The caller is in `scope["state"]["caller"]` for every door, and `by_token` beside it. A WebSocket without a key is
     accepted, told why, and closed with 4401, because browsers show a page nothing of a handshake that fails. One that a
-    foreign page opens is refused with 403 before that. What is offered is never logged.
+    foreign page opens is refused with 403 before that, and so is a form that it sends. What is offered is never logged.
     """
 
     def __init__(self, app: ASGIApp, keyring: Keyring, origins: Origins) -> None:
@@ -33,9 +33,8 @@ class Auth:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or connection, or refuse it."""
-        if scope["type"] == "websocket" and not self._origins.allow(Headers(scope=scope)):
-            await receive()
-            await send({"type": "websocket.close", "code": 4403, "reason": "foreign origin"})
+        if self._is_foreign(scope):
+            await _send_away(scope, receive, send)
             return
         if scope["type"] in ("http", "websocket") and _is_guarded(scope):
             try:
@@ -45,6 +44,15 @@ class Auth:
                 return
             scope.setdefault("state", {}).update(caller=credential.caller, by_token=credential.by_token)
         await self.app(scope, receive, send)
+
+    def _is_foreign(self, scope: Scope) -> bool:
+        """Whether a page of another site is behind it, which has not been allowed and has not asked."""
+        if scope["type"] not in ("http", "websocket") or not _is_guarded(scope):
+            return False
+        headers = Headers(scope=scope)
+        if scope["type"] == "http" and (scope["method"] in ("GET", "HEAD", "OPTIONS") or not is_form(headers)):
+            return False
+        return not self._origins.allow(headers)
 
 
 def offered(scope: Scope) -> str | None:
@@ -73,6 +81,14 @@ def _is_guarded(scope: Scope) -> bool:
         return True
     path = scope["path"].removeprefix(scope.get("root_path", ""))
     return path in ("/v1", "/v2") or (path.startswith(("/v1/", "/v2/", "/ws/")) and not path.startswith("/v2/health/"))
+
+
+async def _send_away(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "http":
+        await send_error(send, Forbidden("Send the body as Content-Type: application/json."), scope["path"])
+        return
+    await receive()
+    await send({"type": "websocket.close", "code": Forbidden.close_code, "reason": "foreign origin"})
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: Unauthorized) -> None:

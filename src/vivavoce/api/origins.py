@@ -1,4 +1,4 @@
-"""Whose pages may open a socket here."""
+"""Whose pages may do something here."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-__all__ = ["Origins"]
+__all__ = ["Origins", "is_form"]
 
+# What a page can send anywhere without asking first; it cannot send JSON so.
+_FORMS = ("", "text/plain", "multipart/form-data", "application/x-www-form-urlencoded")
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 
 class Origins:
     """The server's own origin, and those that are `listed`: `scheme://host[:port]`, or `*` for every one.
 
-    Browsers let any page open a WebSocket anywhere, and name the page in `Origin`; other clients send none, and need no
-    leave.
+    Browsers let any page open a WebSocket and send a form anywhere, and name the page in `Origin`; other clients send
+    none, and need no leave.
     """
 
     def __init__(self, listed: Iterable[str]) -> None:
@@ -28,7 +30,14 @@ class Origins:
         if origin is None or "*" in self.listed:
             return True
         origin = origin.strip().lower()
-        return origin in self.listed or _is_own(origin, headers.get("host", ""))
+        # A browser's own word holds behind proxies that change the host, too, and no page can set it.
+        is_own = headers.get("sec-fetch-site") == "same-origin" or _is_own(origin, headers.get("host", ""))
+        return is_own or origin in self.listed
+
+
+def is_form(headers: Headers) -> bool:
+    """Whether a page could have sent this body to another site without asking it."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower() in _FORMS
 
 
 def _is_own(origin: str, host: str) -> bool:
