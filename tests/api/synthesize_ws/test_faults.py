@@ -15,6 +15,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from vivavoce.errors import PredictorFailed
+from vivavoce.speech.protocol import Conversation
 
 
 async def usable(client: Any) -> bool:
@@ -351,3 +352,43 @@ async def test_random_bytes_on_the_wire_never_hang_it(app, predictor, serve, unt
         await until(lambda: door.idle)
         async with door.connect() as client:
             assert await usable(client)
+
+
+@pytest.mark.usefixtures("errors_in_log")
+async def test_a_fault_of_ours_closes_with_1011_and_harms_no_other_connection(
+    app, predictor, serve, until, monkeypatch
+):
+    predictor.hold_at = 1
+    receive = Conversation.receive
+
+    def broken(self: Conversation, frame: str | bytes) -> Any:
+        if "break" in str(frame):
+            raise KeyError("a bug")
+        return receive(self, frame)
+
+    monkeypatch.setattr(Conversation, "receive", broken)
+    async with serve(app) as door, door.connect() as first, door.connect() as second:
+        for client in (first, second):
+            await client.say("synthesize", text="Carry on regardless.")
+            await client.until("segment")
+        await first.say("break")
+        code, heard = await first.closed()
+        assert code == 1011
+        assert heard[-1]["outcome"] == "cancelled"
+        predictor.gate.set()
+        assert (await second.until("done"))[-1]["outcome"] == "ok"
+        await until(lambda: door.services.connections.count == 1)
+
+
+async def test_a_server_that_stops_in_a_hurry_closes_with_1012(app, predictor, serve):
+    predictor.hold_at = 1
+    async with contextlib.AsyncExitStack() as stack:
+        async with serve(app, timeout_graceful_shutdown=5) as door:
+            quiet = await stack.enter_async_context(door.connect())
+            busy = await stack.enter_async_context(door.connect())
+            await busy.say("synthesize", text="In the midst of it.")
+            await busy.until("segment")
+        assert (await quiet.closed())[0] == 1012
+        assert (await busy.closed())[0] == 1012
+        assert door.idle
+        assert door.ended("client_gone") == 1
