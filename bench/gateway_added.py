@@ -32,7 +32,7 @@ Asker = Callable[[int], Awaitable[float]]
 def run(smoke: bool = False) -> Report:
     """Measure; `smoke` takes few samples, for a look."""
     report = Report("gateway_added", "What the gateway adds to the time to first audio")
-    streams, for_s = (20, 6.0) if smoke else (STREAMS, 30.0)
+    streams, for_s = (20, 6.0) if smoke else (STREAMS, 24.0)
     with instant_server(AUDIO_MS) as upstream:
         sides: dict[str, list[float]] = {}
         sides["V2 predictor alone"] = uvloop.run(_http(upstream, "/v2/models/tts/infer", streams, for_s))

@@ -24,6 +24,8 @@ __all__ = ["instant_server"]
 
 RATE_HZ = 24_000
 PIECE_MS = 100
+# Whoever tries whether it speaks is not kept waiting.
+TRIAL_CHARACTERS = 40
 PLENTY = "X-Slots: 100000\r\nX-Streams: 100000\r\n"
 
 
@@ -83,15 +85,16 @@ class Instant(asyncio.Protocol):
             )
             if len(self._buffer) < end + 4 + length:
                 return
+            body = bytes(self._buffer[end + 4 : end + 4 + length])
             del self._buffer[: end + 4 + length]
-            self._answer(*head.split(" ", 2)[:2])
+            self._answer(*head.split(" ", 2)[:2], body)
 
-    def _answer(self, method: str, target: str) -> None:
+    def _answer(self, method: str, target: str, body: bytes) -> None:
         path = target.partition("?")[0]
         if method == "POST" and path.endswith("/infer"):
             self._transport.write(self._infer)
         elif method == "POST" and path.endswith("/audio/speech"):
-            if self._pace_ms:
+            if self._pace_ms and len(json.loads(body)["input"]) > TRIAL_CHARACTERS:
                 self._speaking = asyncio.get_running_loop().create_task(self._speak())
             else:
                 self._transport.write(self._whole)

@@ -59,7 +59,7 @@ class Server:
         """Return once the server says it can speak; raises RuntimeError when it does not."""
         ends = time.monotonic() + timeout_s
         while time.monotonic() < ends and self.process.poll() is None:
-            if self.get("/health")[0] == 200:
+            if self.get("/ready")[0] == 200:
                 return
             time.sleep(0.02)
         raise RuntimeError("the server did not become healthy")
