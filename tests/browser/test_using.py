@@ -105,6 +105,7 @@ def test_every_control_has_a_name_and_the_page_its_landmarks(stage) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_in_light_and_dark(open_stage, studio, scheme: str) -> None:
     studio.script.error_after = 3
+    studio.script.numbers += [{"predictors": [{"endpoint": "http://a", "state": "ejected"}, {"endpoint": "http://b"}]}]
     stage = open_stage(studio.url, color_scheme=scheme)
     stage.page.wait_for_selector("#health[data-health=well]")
     studio.script.word_ms = 400
@@ -113,8 +114,11 @@ def test_text_can_be_read_in_light_and_dark(open_stage, studio, scheme: str) -> 
     selector = (
         ".health, h1, label, select:enabled, .hint, .button:enabled, #status, dt, dd, #error, .copy, pre, .doors *"
     )
-    selector += ", .past, .ahead"
+    selector += (
+        ", .past, .ahead, .switch, .figures *, .charts *, .counts *, #predictors *, #timeline .legend *, .option *"
+    )
     stage.page.wait_for_timeout(200)
+    stage.page.locator("#language").click()
     ratios = stage.page.evaluate(CONTRAST, selector)
     assert len(ratios) > 25
     assert min(ratios) >= 4.5

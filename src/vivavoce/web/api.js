@@ -35,7 +35,7 @@ export class Api {
     return (await this.#post("v1/voices/design", { instruct, language }, signal)).json();
   }
 
-  /** @returns {Promise<string>} a token for one connection; "" from a server that mints none. */
+  /** @returns {Promise<string>} a token for one connection; "" from a server that mints none, or none for this key. */
   async token() {
     const answer = await this.#post("v1/tokens", {}).then((response) => response.json(), nullWhereMissing);
     return answer?.token ?? "";
@@ -97,7 +97,7 @@ function rethrow(error) {
 }
 
 function nullWhereMissing(error) {
-  if (error.status !== 404 && error.status !== 405) throw error;
+  if (![403, 404, 405].includes(error.status)) throw error;
   return null;
 }
 

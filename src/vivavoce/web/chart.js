@@ -62,7 +62,8 @@ function lineOf(runs) {
 }
 
 function areaOf(runs) {
-  return runs.map((run) => `M${run[0][0]},${HEIGHT}L${run.map((point) => point.join(",")).join("L")}V${HEIGHT}Z`).join("");
+  const wide = runs.filter((run) => run.length > 1);
+  return wide.map((run) => `M${run[0][0]},${HEIGHT}L${run.map((point) => point.join(",")).join("L")}V${HEIGHT}Z`).join("");
 }
 
 function path(name) {

@@ -66,6 +66,10 @@ export class Connection {
 
   /** From now on what is said of this utterance goes to its listener. */
   join(id, listener) {
+    if (!this.alive) {
+      queueMicrotask(() => listener.lost(unreachable()));
+      return;
+    }
     this.#listeners.set(id, listener);
     this.#heardMs = performance.now();
     clearInterval(this.#watch);

@@ -2,9 +2,13 @@
 
 import { STREAM_RATE_HZ } from "./api.js";
 import { Client } from "./client.js";
+import { ApiError } from "./errors.js";
 
 /** A network that let no socket through is not asked again for this long. */
 const BLOCKED_FOR_MS = 30_000;
+
+const NO_STREAM =
+  "Speaking while you type needs a WebSocket, and none gets through here. Switch it off, and Speak still works.";
 
 /**
  * @typedef {{text: string, stream?: boolean, voice?: string, language?: string, speed?: number, instruct?: string}}
@@ -42,7 +46,8 @@ export class Doors {
         await this.#connect();
         return this.client.speak({ ...wanted, sample_rate: STREAM_RATE_HZ });
       } catch (error) {
-        if (error.code !== "connection_failed" || wanted.stream) throw error;
+        if (error.code !== "connection_failed") throw error;
+        if (wanted.stream) throw new ApiError(NO_STREAM, { code: "socket_blocked" });
       }
     }
     return new HttpSpeech(this.api, wanted);
@@ -69,7 +74,7 @@ export class Doors {
 class HttpSpeech {
   #aborter = new AbortController();
 
-  constructor(api, { text, instruct, ...rest }) {
+  constructor(api, { text, instruct, stream: _stream, ...rest }) {
     this.events = this.#events(api, { input: text, instructions: instruct || undefined, ...rest });
   }
 

@@ -2,11 +2,13 @@
 
 import { Chart } from "./chart.js";
 import { duration, factor } from "./messages.js";
+import { SHOWN_S } from "./stats.js";
 
 const STATES = {
   connecting: "Waiting for numbers…",
   live: "",
   broken: "Connection lost. The numbers are from before; trying again…",
+  locked: "The API key opens the numbers, too.",
   missing: "This server does not show its numbers here.",
 };
 
@@ -18,9 +20,6 @@ const CHARTS = {
   streams: { lines: [(s) => s.streams, (s) => s.capacity], classes: ["first", "limit"], atLeast: 1 },
   queue: { lines: [(s) => s.queue], classes: ["first"], atLeast: 1 },
 };
-
-/** Values on the axis of time, one a second. */
-const AXIS = 180;
 
 export class LivePanel {
   #charts = new Map();
@@ -57,7 +56,7 @@ export class LivePanel {
     put(this.#at("live-state"), STATES[state]);
     if (!latest) return;
     for (const [name, { lines }] of Object.entries(CHARTS)) {
-      this.#charts.get(name).draw(lines.map((of) => history.map(of)), AXIS);
+      this.#charts.get(name).draw(lines.map((of) => history.map(of)), SHOWN_S);
     }
     for (const [id, text] of Object.entries(figures(latest))) put(this.#at(id), text);
     this.#predictors(latest.predictors ?? []);
@@ -65,7 +64,7 @@ export class LivePanel {
 
   #predictors(predictors) {
     const rows = predictors.map(rowOf);
-    this.#at("predictors").hidden = rows.length === 0;
+    this.#at("predictors").parentElement.hidden = rows.length === 0;
     this.#at("predictors").tBodies[0].replaceChildren(...rows);
   }
 }

@@ -36,7 +36,8 @@ export class LiveTyping {
 
   /** Says the whole box now, and what is typed afterwards. */
   speakAll() {
-    this.#start(0);
+    this.#start(0, true);
+    this.speaker.flush();
   }
 
   /** Nothing more is typed to what is being said. */
@@ -68,10 +69,10 @@ export class LiveTyping {
     if (from !== null) this.#start(from);
   }
 
-  #start(from) {
+  #start(from, all = false) {
     const typist = new Typist(this.editor.text, from);
     this.#typist = typist;
-    this.begin(typist, typist.take());
+    this.begin(typist, typist.take(all));
     this.#wait();
   }
 

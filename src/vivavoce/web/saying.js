@@ -124,6 +124,7 @@ export class Saying {
   async #start({ sample_rate: rateHz }, player) {
     this.place = null;
     this.change(typeof this.#playback?.firstSoundMs === "number" ? "speaking" : "waiting");
+    if (this.#playback && this.#playback.rateHz !== rateHz) throw new Error("The server changed the rate of its speech.");
     if (this.#playback) return;
     this.#playback = await player.play(rateHz);
     this.#playback.progressed = () => this.#speech.played(this.#playback.heardMs - this.#cutMs);

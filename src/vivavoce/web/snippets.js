@@ -1,7 +1,7 @@
 /** The same request, as a programmer would send it. No DOM. */
 
 /** @returns {{python: string, curl: string}} */
-export function snippets(baseUrl, { voice = "alloy" } = {}, keyed = false) {
+export function snippets(baseUrl, { voice = "alloy", instruct = "" } = {}, keyed = false) {
   const base = String(new URL("v1", baseUrl));
   const key = keyed ? 'os.environ["VIVAVOCE_KEY"]' : '"none"';
   const python = [
@@ -15,6 +15,7 @@ export function snippets(baseUrl, { voice = "alloy" } = {}, keyed = false) {
     "speech = client.audio.speech.create(",
     `    model="tts-1", voice="${voice}",`,
     '    input="Hello there.",',
+    ...(instruct ? [`    instructions="${instruct}",`] : []),
     ")",
     'speech.write_to_file("hello.mp3")',
   ];
@@ -22,7 +23,7 @@ export function snippets(baseUrl, { voice = "alloy" } = {}, keyed = false) {
     `curl ${base}/audio/speech \\`,
     ...(keyed ? ['  -H "Authorization: Bearer $VIVAVOCE_KEY" \\'] : []),
     "  -H 'Content-Type: application/json' \\",
-    `  -d '{"voice": "${voice}", "input": "Hello there."}' \\`,
+    `  -d '{"voice": "${voice}", ${instruct ? `"instructions": "${instruct}", ` : ""}"input": "Hello there."}' \\`,
     "  -o hello.mp3",
   ];
   return { python: python.join("\n"), curl: curl.join("\n") };

@@ -156,6 +156,7 @@ export class Speech {
     else if (message.type === "busy" || message.type === "error") this.#refused(leg, toldError(message));
     else if (message.type === "done") this.#done(leg, message);
     else if (message.type === "accepted") leg.accepted = true;
+    else if (message.type === "segment") this.#inbox.push({ ...placedIn(leg, message), atMs: performance.now() });
     else this.#inbox.push({ ...message, atMs: performance.now() });
     if (message.type === "segment_end") leg.received.complete();
   }
@@ -173,7 +174,7 @@ export class Speech {
   }
 
   #words(leg, words) {
-    const placed = words.map((word) => ({ ...word, start: word.start + leg.shift, end: word.end + leg.shift }));
+    const placed = words.map((word) => placedIn(leg, word));
     leg.received.add(placed);
     this.#inbox.push({ type: "words", words: placed });
   }
@@ -206,6 +207,11 @@ export class Speech {
   #send(message) {
     this.#connection?.send({ request_id: this.id, ...message });
   }
+}
+
+/** Something that covers part of the text, placed in the whole of it. */
+function placedIn(leg, { start, end, ...rest }) {
+  return { ...rest, start: start + leg.shift, end: end + leg.shift };
 }
 
 /** One stay on one connection: from a request to its end or the connection's. */

@@ -4,26 +4,34 @@
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 
-/** Seconds of history kept. */
-const KEPT = 180;
+/** Seconds of history shown. */
+export const SHOWN_S = 180;
 
-/** @typedef {{ttfaMs: number | null, ttfa95Ms: number | null, rtf: number | null, streams: number, queue: number,
- *   capacity: number}} Sample One moment; null where nothing was seen. */
+/** Numbers that come a little late leave no hole. */
+const LATE_S = 2;
+
+/** @typedef {{ttfaMs: number | null, ttfa95Ms: number | null, rtf: number | null, streams: number | null,
+ *   queue: number | null, capacity: number | null}} Sample One second; null where nothing was seen. */
+
+/** @type {Sample} */
+const UNSEEN = { ttfaMs: null, ttfa95Ms: null, rtf: null, streams: null, queue: null, capacity: null };
 
 /** Fires "change" with every new number, and when the stream breaks. */
 export class Stats extends EventTarget {
   #aborter = null;
   #failures = 0;
+  #samples = new Map();
+  #lastS = 0;
 
   /** @param {import("./api.js").Api} api */
   constructor(api) {
     super();
     this.api = api;
-    /** @type {Sample[]} the latest last. */
+    /** The last seconds, one by one, the latest last; shorter while there are not so many. @type {Sample[]} */
     this.history = [];
     /** What the server said last; null before it said anything. */
     this.latest = null;
-    /** @type {"connecting" | "live" | "broken" | "missing"} */
+    /** @type {"connecting" | "live" | "broken" | "locked" | "missing"} */
     this.state = "connecting";
   }
 
@@ -35,8 +43,12 @@ export class Stats extends EventTarget {
     while (!aborter.signal.aborted) {
       const error = await this.#listen(aborter.signal);
       if (aborter.signal.aborted) return;
-      this.#become(isRefusal(error) ? "missing" : "broken");
-      if (this.state === "missing") return;
+      if (isRefusal(error)) {
+        this.#aborter = null;
+        this.#become(error.status === 401 ? "locked" : "missing");
+        return;
+      }
+      this.#become("broken");
       this.#failures += 1;
       await sleep(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.#failures - 1)), aborter.signal);
     }
@@ -61,13 +73,33 @@ export class Stats extends EventTarget {
     }
   }
 
-  /** A server that tells its own history needs none kept for it. */
+  /** A server that tells its own history fills what was missed while nobody looked. */
   #take(numbers) {
-    const now = sampleOf(numbers);
-    const past = numbers.history ? numbers.history.map(pastOf) : this.history;
-    this.history = [...past, now].slice(-KEPT);
+    if (numbers.history) for (const past of numbers.history) this.#keep(Math.round(past.time_s), pastOf(past));
+    else this.#keep(Math.max(this.#lastS + 1, Math.round(Date.now() / 1000)), sampleOf(numbers));
+    this.history = this.#seconds();
     this.latest = numbers;
     this.#become("live");
+  }
+
+  #keep(second, sample) {
+    this.#samples.set(second, sample);
+    this.#lastS = Math.max(this.#lastS, second);
+  }
+
+  #seconds() {
+    const first = this.#lastS - SHOWN_S + 1;
+    for (const second of this.#samples.keys()) if (second < first) this.#samples.delete(second);
+    const begin = Math.min(...this.#samples.keys());
+    return Array.from({ length: this.#lastS - begin + 1 }, (_, n) => this.#at(begin + n));
+  }
+
+  #at(second) {
+    for (let late = 0; late <= LATE_S; late += 1) {
+      const sample = this.#samples.get(second - late);
+      if (sample) return sample;
+    }
+    return UNSEEN;
   }
 
   #become(state) {

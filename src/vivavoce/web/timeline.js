@@ -23,8 +23,8 @@ export class Timeline {
   /** @param {HTMLElement} root holds the summary, the steps, the segments' table and what is said where there is none. */
   constructor(root) {
     this.root = root;
-    [this.summary, this.steps, this.table, this.none] = [".summary", ".steps", "table", ".none"].map((one) =>
-      root.querySelector(one),
+    [this.summary, this.steps, this.scroll, this.table, this.none] = [".summary", ".steps", ".scroll", "table", ".none"].map(
+      (one) => root.querySelector(one),
     );
   }
 
@@ -38,7 +38,7 @@ export class Timeline {
     const steps = story?.steps(firstMs) ?? [];
     const parts = story?.segments ?? [];
     this.none.hidden = steps.length + parts.length > 0;
-    this.table.hidden = parts.length === 0;
+    this.scroll.hidden = parts.length === 0;
     this.summary.hidden = this.steps.hidden = steps.length === 0;
     if (steps.length > 0) this.#showSteps(steps, story, firstMs, over);
     if (parts.length > 0) this.#showParts(story, firstMs);

@@ -5,7 +5,6 @@ const WHOLE_WORDS = /^[\s\S]*(?:\s|[\u0e00-\u0eff\u3000-\u9fff\uac00-\ud7af\uff0
 
 export class Typist {
   #text;
-  #from;
   #at;
 
   /**
@@ -14,20 +13,11 @@ export class Typist {
    */
   constructor(text, from = 0) {
     this.#text = text;
-    this.#from = from;
     this.#at = from;
+    /** Where in the box the spoken text begins, in code points. */
+    this.offset = [...text.slice(0, from)].length;
     /** Whether what was said still stands where it stood, so that words of it can be lit. */
     this.aligned = true;
-  }
-
-  /** Where in the box the spoken text begins, in code points. */
-  get offset() {
-    return [...this.#text.slice(0, this.#from)].length;
-  }
-
-  /** Whether everything is said. */
-  get done() {
-    return this.#text.slice(this.#at).trim() === "";
   }
 
   /** @returns {boolean} whether `text` only differs from the box's text behind what was said. */
