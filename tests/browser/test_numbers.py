@@ -127,7 +127,7 @@ def test_the_time_when_nobody_looked_is_filled_in_or_left_open(stage, studio) ->
     stage.until("__vivavoce.stats.history.length === 152")
     assert lines(stage, "streams")[0].count("M") == 2
     for one in late["history"]:
-        one["time_s"] += 90
+        one["time_s"] += 30
     studio.script.numbers += [late]
     stage.until("__vivavoce.stats.history.length === 180")
 
@@ -170,10 +170,9 @@ def test_a_server_that_keeps_its_numbers_to_itself_is_asked_once(open_stage, stu
     stage = open_stage(studio.url, expect_errors=True)
     expect(stage.page.locator("#live-state")).to_have_text("This server does not show its numbers here.")
     expect(stage.page.locator(".charts")).to_be_hidden()
-    asked = studio.numbers_asked
     stage.say("it speaks all the same")
     stage.expect_status("Finished.")
-    assert studio.numbers_asked == asked <= 2
+    assert studio.numbers_asked == 1
 
 
 def test_numbers_that_change_are_not_read_out(stage) -> None:

@@ -179,7 +179,7 @@ async function loadVoices() {
     const ready = voices.filter((voice) => voice.ready).length;
     health.dataset.health = ready > 0 ? "well" : "ill";
     health.textContent = ready === 1 ? "1 voice ready" : `${ready} voices ready`;
-    stats.resume();
+    if (stats.state === "locked") stats.resume();
   } catch (error) {
     health.dataset.health = "ill";
     health.textContent = error.status === 401 ? "Needs a key" : "No connection";
