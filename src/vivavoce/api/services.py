@@ -35,7 +35,11 @@ __all__ = ["Services", "build_services", "caller_of", "services_of"]
 
 logger = logging.getLogger("vivavoce.api")
 
-WARM_UP_TEXT = "Ready when you are."
+# Long enough to tell how many listeners this machine keeps up with.
+WARM_UP_TEXT = (
+    "Ready when you are. Every voice has to clear its throat before the first guest comes in, "
+    "and this one does so by telling nobody in particular how the morning went. It went well."
+)
 WARM_UP_RETRY_S = 15.0
 
 

@@ -67,7 +67,7 @@ class TonePredictor:
 
     async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
         text = job.phrase.text
-        if text.rstrip(".") == WARM_UP_TEXT.rstrip("."):
+        if text.rstrip(".") in WARM_UP_TEXT:
             yield Chunk(tone(100))
             return
         self.jobs.append(job)
