@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from yarl import URL
 
 from ..audio import Samples
 from ..engines.base import Chunk, Origin
@@ -64,11 +63,11 @@ class HttpSpeechPredictor:
         rate_hz: int = 24_000,
         times: Times | None = None,
     ) -> None:
-        self._base = URL(_base_of(url))
-        self._speech_url = self._base / "v1/audio/speech"
+        self._base = _base_of(url)
+        self._speech_url = f"{self._base}/v1/audio/speech"
         self._upstream = upstream or Upstream()
         self._owns_upstream = upstream is None
-        self._origin = origin or Origin(str(self._base))
+        self._origin = origin or Origin(self._base)
         self._told_slots = slots
         self._rate_hz = self._raw_hz = rate_hz
         self._times = times or Times()

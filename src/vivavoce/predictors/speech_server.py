@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from yarl import URL
 
 from ..errors import BadRequest, PredictorFailed
 from ..languages import find_language
@@ -51,17 +50,17 @@ class ServerFacts:
         return EndpointInfo(self.voices, design="omnivoice" in name or "voicedesign" in name, model=model)
 
 
-async def look_at(base: URL, upstream: Upstream, limit_s: float, *, again: bool) -> ServerFacts | None:
+async def look_at(base: str, upstream: Upstream, limit_s: float, *, again: bool) -> ServerFacts | None:
     """Ask whether the server is up, and, where wanted, what it has. Raises PredictorFailed, Busy where it is not."""
-    await _found(base / "health", upstream, limit_s)
+    await _found(f"{base}/health", upstream, limit_s)
     if not again:
         return None
-    listed = await _found(base / "v1/models", upstream, limit_s)
-    voices = await _found(base / "v1/audio/voices", upstream, limit_s)
+    listed = await _found(f"{base}/v1/models", upstream, limit_s)
+    voices = await _found(f"{base}/v1/audio/voices", upstream, limit_s)
     return ServerFacts(_models_in(listed), voices_in(voices))
 
 
-async def learn_rate(url: URL, upstream: Upstream, patience: Patience, model: str, info: EndpointInfo) -> int | None:
+async def learn_rate(url: str, upstream: Upstream, patience: Patience, model: str, info: EndpointInfo) -> int | None:
     """Have the server speak a word as WAV, whose header says the rate. Raises PredictorFailed, Busy, BadRequest."""
     body = {"input": _WARM_UP_TEXT, "response_format": "wav", "stream": False}
     if model:
@@ -92,7 +91,7 @@ def language_for(model: str, language: str) -> str:
     return language
 
 
-async def _found(url: URL, upstream: Upstream, limit_s: float) -> Any:
+async def _found(url: str, upstream: Upstream, limit_s: float) -> Any:
     """The JSON behind a URL; None where the server has no such path, or something else there."""
     try:
         return json.loads(await upstream.get(url, limit_s))

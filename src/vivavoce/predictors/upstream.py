@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import partial
-from types import SimpleNamespace
-
-import aiohttp
-from yarl import URL
 
 from ..errors import PredictorFailed
 from ..spans import carried_headers
+from .addresses import Addresses, Place
+from .exchange import Exchange, Lost
 from .faults import BrokenOff, Unreachable, fault_of
 from .patience import Patience
 
@@ -23,40 +20,41 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 MAX_STREAM_BYTES = 16 * 1024 * 1024
 """Five minutes of sound; a stream beyond it is a fault."""
 _MAX_ERROR_BYTES = 65_536
-_KNOWN_ADDRESS_S = 5
 _IDLE_S = 30.0
+_MAX_IDLE = 64
 _LAST_BYTES_S = 0.05
-_HEADERS = {"User-Agent": "vivavoce", "Accept-Encoding": "identity"}
 
 
 class Reply:
     """A reply whose status is 200 and whose body is still coming."""
 
-    def __init__(self, response: aiohttp.ClientResponse, patience: Patience, *, is_kept: bool) -> None:
-        self._response = response
+    def __init__(self, exchange: Exchange, patience: Patience, *, is_kept: bool) -> None:
+        self._exchange = exchange
         self._patience = patience
         self._is_kept = is_kept
         self._size = 0
-        self.headers: Mapping[str, str] = response.headers
-        self.content_type = response.content_type if "Content-Type" in response.headers else ""
+        self.headers: Mapping[str, str] = exchange.headers
+        self.content_type = exchange.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
     @property
     def is_whole(self) -> bool:
         """Whether its length was known before it began: nothing is gained by reading it in pieces."""
-        return self._response.content_length is not None
+        return self._exchange.content_length is not None
 
     @property
     def tells_its_end(self) -> bool:
         """Whether a lost connection cannot be taken for the end of the body."""
-        return self.is_whole or self._response.headers.get("Transfer-Encoding", "").lower() == "chunked"
+        return self._exchange.tells_its_end
 
     async def some(self, limit_bytes: int = MAX_STREAM_BYTES) -> bytes:
         """The next bytes, as they come; b"" at the end.
 
         Raises BrokenOff, OutOfPatience, and PredictorFailed once all of them are over the limit.
         """
-        with _lost("while it was speaking"):
-            data = await self._patience.wait(self._response.content.readany())
+        try:
+            data = await self._patience.wait(self._exchange.some())
+        except Lost:
+            raise BrokenOff("The connection to the predictor was lost while it was speaking.") from None
         self._size += len(data)
         if self._size > limit_bytes:
             raise PredictorFailed(f"The predictor's reply is longer than {limit_bytes} bytes.")
@@ -85,16 +83,20 @@ class Upstream:
     """
 
     def __init__(self, *, key: str | None = None, connect_timeout_s: float = 1.0, keep_alive: bool = False) -> None:
-        self._headers = _HEADERS | ({"Authorization": f"Bearer {key}"} if key else {})
+        self._headers = {"User-Agent": "vivavoce", "Accept": "*/*", "Accept-Encoding": "identity"}
+        self._headers["Connection"] = "keep-alive" if keep_alive else "close"
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
         self._connect_timeout_s = connect_timeout_s
         self._keep_alive = keep_alive
-        self._session: aiohttp.ClientSession | None = None
+        self._addresses = Addresses()
+        self._idle: dict[tuple[str, int, bool], list[tuple[Exchange, float]]] = {}
 
     @asynccontextmanager
     async def request(
         self,
         method: str,
-        url: URL,
+        url: str,
         patience: Patience,
         *,
         body: bytes | None = None,
@@ -104,93 +106,84 @@ class Upstream:
 
         Raises Unreachable, BrokenOff, OutOfPatience, and what `fault_of` makes of a status that is not 200.
         """
-        response = await self._sent(method, url, patience, body, headers)
+        place = Place.of(url)
+        request = _written(method, place, {**self._headers, **carried_headers(), **(headers or {})}, body)
+        exchange = await self._answered(place, request, patience)
         try:
-            reply = Reply(response, patience, is_kept=self._keep_alive)
-            if response.status != 200:
-                raise fault_of(response.status, await _excerpt(reply), response.headers.get("Retry-After"))
+            reply = Reply(exchange, patience, is_kept=self._keep_alive)
+            if exchange.status != 200:
+                raise fault_of(exchange.status, await _excerpt(reply), exchange.headers.get("Retry-After"))
             yield reply
         finally:
-            response.close()
+            self._let_go(place, exchange)
 
-    async def get(self, url: URL, limit_s: float) -> bytes:
+    async def get(self, url: str, limit_s: float) -> bytes:
         """The body behind a URL. Raises as `request` does."""
         async with self.request("GET", url, Patience(limit_s)) as reply:
             return await reply.whole()
 
     async def aclose(self) -> None:
-        """Close every connection."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        """Close every connection that is kept."""
+        for kept in self._idle.values():
+            for exchange, _ in kept:
+                exchange.close()
+        self._idle.clear()
 
-    async def _sent(
-        self, method: str, url: URL, patience: Patience, body: bytes | None, headers: Mapping[str, str] | None
-    ) -> aiohttp.ClientResponse:
-        """The response to a request. On a kept connection that was closed meanwhile, it is sent once more."""
-        used: list[str] = []
-        headers = {**carried_headers(), **(headers or {})}
-        asked = partial(self._ready().request, method, url, data=body, headers=headers, allow_redirects=False)
+    async def _answered(self, place: Place, request: bytes, patience: Patience) -> Exchange:
+        """A connection on which the reply begins. On a kept one that was closed meanwhile, it is sent once more."""
+        kept = self._kept(place)
+        if kept is not None:
+            with suppress(BrokenOff):
+                return await _asked(kept, request, patience)
         try:
-            with _lost("before it answered"):
-                return await patience.wait(asked(trace_request_ctx=used))
-        except BrokenOff:
-            if not used:
-                raise
-        with _lost("before it answered"):
-            return await patience.wait(asked(trace_request_ctx=[]))
+            async with asyncio.timeout(self._connect_timeout_s) as bound:
+                exchange = await patience.wait(self._addresses.connect(place))
+        except OSError as error:
+            raise Unreachable("No connection to the predictor came about.", is_silent=bound.expired()) from error
+        return await _asked(exchange, request, patience)
 
-    def _ready(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=0,
-                    ttl_dns_cache=_KNOWN_ADDRESS_S,
-                    **({"keepalive_timeout": _IDLE_S} if self._keep_alive else {"force_close": True}),
-                ),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers=self._headers,
-                timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_timeout_s),
-                trace_configs=[_reuse()] if self._keep_alive else None,
-            )
-        return self._session
-
-
-class _Connection(SimpleNamespace):
-    """What becomes known about a request's connection: whether it had been used before."""
-
-    def __init__(self, trace_request_ctx: list[str]) -> None:
-        super().__init__(notes=trace_request_ctx)
-
-
-async def _note_reuse(session: object, connection: SimpleNamespace, params: object) -> None:
-    connection.notes.append("reused")
-
-
-def _reuse() -> aiohttp.TraceConfig:
-    trace = aiohttp.TraceConfig(_Connection)
-    trace.on_connection_reuseconn.append(_note_reuse)
-    return trace
-
-
-class _lost:
-    """Turns the library's errors into ours; `when` goes into the message."""
-
-    __slots__ = ("_when",)
-
-    def __init__(self, when: str) -> None:
-        self._when = when
-
-    def __enter__(self) -> None:
+    def _kept(self, place: Place) -> Exchange | None:
+        """A connection from an earlier request, where one is open still."""
+        kept, now_s = self._idle.get(place.door, []), asyncio.get_running_loop().time()
+        while kept:
+            exchange, until_s = kept.pop()
+            if exchange.is_reusable and now_s < until_s:
+                return exchange
+            exchange.close()
         return None
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is None or not isinstance(error, aiohttp.ClientError | OSError):
-            return
-        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            is_silent = isinstance(error, aiohttp.ConnectionTimeoutError)
-            raise Unreachable("No connection to the predictor came about.", is_silent=is_silent) from error
-        raise BrokenOff(f"The connection to the predictor was lost {self._when}.") from error
+    def _let_go(self, place: Place, exchange: Exchange) -> None:
+        kept = self._idle.setdefault(place.door, []) if self._keep_alive and exchange.is_reusable else None
+        if kept is not None and len(kept) < _MAX_IDLE:
+            kept.append((exchange, asyncio.get_running_loop().time() + _IDLE_S))
+        else:
+            exchange.close()
+
+
+async def _asked(exchange: Exchange, request: bytes, patience: Patience) -> Exchange:
+    """Send the request and wait until the reply begins. Raises BrokenOff, OutOfPatience."""
+    try:
+        exchange.send(request)
+        await patience.wait(exchange.head())
+    except Lost:
+        raise BrokenOff("The connection to the predictor was lost before it answered.") from None
+    except BaseException:
+        exchange.close()
+        raise
+    return exchange
+
+
+def _written(method: str, place: Place, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    """A request as it goes over the wire."""
+    lines = [f"{method} {place.path} HTTP/1.1", f"Host: {place.authority}"]
+    lines += [f"{name}: {_one_line(value)}" for name, value in headers.items()]
+    if body is not None:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + (body or b"")
+
+
+def _one_line(value: str) -> str:
+    return value.replace("\r", " ").replace("\n", " ")
 
 
 async def _excerpt(reply: Reply) -> bytes:

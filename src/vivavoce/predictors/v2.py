@@ -11,8 +11,6 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from yarl import URL
-
 from ..audio import FRAME_BYTES, Samples, from_pcm16
 from ..engines.base import Chunk, Origin
 from ..engines.estimate import estimated_words
@@ -56,13 +54,13 @@ class V2Predictor:
         rate_hz: int = 24_000,
         times: Times | None = None,
     ) -> None:
-        self._base = URL((url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v2"))
-        self._model_url = URL(f"{self._base}/v2/models/{quote(model, safe='')}", encoded=True)
-        self._infer_url = self._model_url / "infer"
-        self._stream_url = self._model_url / "generate_stream"
+        self._base = (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v2")
+        self._model_url = f"{self._base}/v2/models/{quote(model, safe='')}"
+        self._infer_url = f"{self._model_url}/infer"
+        self._stream_url = f"{self._model_url}/generate_stream"
         self._upstream = upstream or Upstream()
         self._owns_upstream = upstream is None
-        self._origin = origin or Origin(str(self._base), model=model)
+        self._origin = origin or Origin(self._base, model=model)
         self._told_slots = slots
         self._slots_behind = slots_behind
         self._rate_hz = rate_hz
@@ -94,7 +92,7 @@ class V2Predictor:
         """Ask whether it is ready, and now and then what it has. Raises PredictorFailed, Busy."""
         try:
             patience = Patience(self._times.probe_s)
-            async with self._upstream.request("GET", self._base / "v2/health/ready", patience) as reply:
+            async with self._upstream.request("GET", f"{self._base}/v2/health/ready", patience) as reply:
                 body = await reply.whole()
                 self._take_in(reply.headers)
             if _object(body).get("ready") is False:
@@ -187,7 +185,7 @@ class V2Predictor:
         limit_s = self._times.probe_s
         server: dict[str, Any] = {}
         with suppress(Missing):
-            server = _object(await self._upstream.get(self._base / "v2", limit_s))
+            server = _object(await self._upstream.get(f"{self._base}/v2", limit_s))
         model = _object(await self._upstream.get(self._model_url, limit_s))
         extensions = server.get("extensions")
         self._extensions = frozenset(map(str, extensions)) if isinstance(extensions, list) else frozenset()

@@ -4,12 +4,12 @@ import gc
 import json
 from dataclasses import replace
 
-import aiohttp
 import numpy as np
 import pytest
 
 from vivavoce.engines.base import Ipa, WordTime
 from vivavoce.errors import BadRequest, Busy, PredictorFailed
+from vivavoce.predictors.exchange import Exchange
 from vivavoce.predictors.faults import BrokenOff, Missing, OutOfPatience
 from vivavoce.predictors.remote import Times
 from vivavoce.predictors.v2 import V2Predictor
@@ -275,13 +275,10 @@ async def test_a_closed_generator_has_closed_its_connection(predict, kit) -> Non
     predictor, server = await predict(extensions=STREAMS, routes=streamed(event, after=stay))
     chunks = predictor.synthesize(kit.job())
     await anext(chunks)
-    (response,) = [
-        transport
-        for transport in gc.get_objects()
-        if type(transport) is aiohttp.ClientResponse and not transport.closed
-    ]
+    transports = [one._transport for one in gc.get_objects() if type(one) is Exchange]
+    assert [transport.is_closing() for transport in transports].count(False) == 1
     await chunks.aclose()
-    assert response.closed
+    assert all(transport.is_closing() for transport in transports)
     await kit.until(server.asked[-1].left.is_set)
 
 
