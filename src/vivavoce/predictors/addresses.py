@@ -8,6 +8,7 @@ import socket
 import ssl
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from .exchange import Exchange
@@ -46,9 +47,13 @@ class Place:
 
 
 class Addresses:
-    """Opens connections. A name with several addresses is tried at each of them, another one first each time."""
+    """Opens connections. A name with several addresses is tried at each of them, another one first each time.
 
-    def __init__(self) -> None:
+    `authority` is a file with the certificates that are trusted; without it the machine's own are.
+    """
+
+    def __init__(self, authority: Path | None = None) -> None:
+        self._authority = authority
         self._known: dict[tuple[str, int], tuple[list[str], float]] = {}
         self._context: ssl.SSLContext | None = None
 
@@ -69,7 +74,7 @@ class Addresses:
             _, exchange = await loop.create_connection(Exchange, address, place.port)
             return exchange
         if self._context is None:
-            self._context = ssl.create_default_context()
+            self._context = ssl.create_default_context(cafile=self._authority)
         _, exchange = await loop.create_connection(
             Exchange, address, place.port, ssl=self._context, server_hostname=place.host
         )

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import aiohttp
+from urllib.parse import urlencode
 
 from ..errors import ConfigError
+from .patience import Patience
+from .upstream import Reply, Upstream
 
-__all__ = ["Cluster"]
+__all__ = ["Cluster", "Refused"]
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _CONNECT_S = 5.0
 _REPLY_S = 30.0
+
+
+class Refused(Exception):
+    """The API server answered with another status than 200."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +51,20 @@ class Cluster:
         authority = account / "ca.crt"
         return cls(f"https://{host}:{port}", account / "token", authority if authority.is_file() else None)
 
-    def session(self) -> aiohttp.ClientSession:
-        """Connections to it; to be closed by the caller."""
-        context: ssl.SSLContext | bool = True
-        if self.ca_file is not None:
-            context = ssl.create_default_context(cafile=str(self.ca_file))
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=context), cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
-        )
+    def upstream(self) -> Upstream:
+        """Connections to it."""
+        return Upstream(connect_timeout_s=_CONNECT_S, authority=self.ca_file)
 
     @asynccontextmanager
     async def get(
-        self, session: aiohttp.ClientSession, path: str, query: Mapping[str, str], *, silence_s: float = _REPLY_S
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The reply to a GET. Raises aiohttp.ClientError and OSError, also after `silence_s` without a byte."""
+        self, upstream: Upstream, path: str, query: Mapping[str, str], limit_s: float = _REPLY_S
+    ) -> AsyncIterator[Reply]:
+        """The reply to a GET, which may take `limit_s`. Raises Refused, PredictorFailed, OSError."""
         headers = {"Accept": "application/json"}
         if self.token_file is not None:
             headers["Authorization"] = f"Bearer {self.token_file.read_text().strip()}"
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=silence_s)
-        async with session.get(self.url + path, params=query, headers=headers, timeout=timeout) as response:
-            response.raise_for_status()
-            yield response
+        url = f"{self.url}{path}?{urlencode(query)}"
+        async with upstream.any_reply("GET", url, Patience(limit_s), headers=headers) as reply:
+            if reply.status != 200:
+                raise Refused(reply.status)
+            yield reply

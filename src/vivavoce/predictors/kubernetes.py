@@ -17,23 +17,24 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-import aiohttp
-
-from .cluster import Cluster
+from ..errors import PredictorFailed
+from .cluster import Cluster, Refused
 from .discovery import Target, url_of
+from .upstream import Reply
 
 __all__ = ["EndpointSliceSource"]
 
 logger = logging.getLogger("vivavoce.predictors")
 
 _WATCH_S = 300
-_SILENCE_S = 330.0
+_LONGEST_WATCH_S = 330.0
 _FIRST_RETRY_S, _LONGEST_RETRY_S = 0.2, 15.0
 _MAX_LINE_BYTES = 16 * 1024 * 1024
+_MOST_BYTES = 1024 * 1024 * 1024
 _USUAL_PORTS = ("http1", "http", "v2", "predictor", "")
 _GONE = 410
 _BETWEEN_WATCHES_S = 0.1
-_FAULTS = (aiohttp.ClientError, OSError, ValueError, KeyError, TypeError, AttributeError)
+_FAULTS = (Refused, PredictorFailed, OSError, ValueError, KeyError, TypeError, AttributeError)
 
 Slices = dict[str, Mapping[str, Any]]
 
@@ -73,7 +74,7 @@ class EndpointSliceSource:
             except _Expired:
                 logger.info("the EndpointSlices of %s are listed anew", self._service)
             except _FAULTS as error:
-                told = f"{type(error).__name__}: {error}"
+                told = type(error).__name__ if isinstance(error, PredictorFailed) else repr(error)
                 if told != fault:
                     fault = told
                     logger.warning("the EndpointSlices of %s cannot be watched: %s", self._service, told)
@@ -84,25 +85,25 @@ class EndpointSliceSource:
         """The slices, listed once and then as they change. Raises _Expired where a new list is needed."""
         path = f"/apis/discovery.k8s.io/v1/namespaces/{self._namespace}/endpointslices"
         selector = {"labelSelector": f"kubernetes.io/service-name={self._service}"}
-        # A session for each list: the pod's certificate authority may have been renewed since the last one.
-        async with self._cluster.session() as session:
-            async with self._cluster.get(session, path, selector) as response:
-                listed = await response.json(content_type=None)
-            slices: Slices = {item["metadata"]["name"]: item for item in listed.get("items") or ()}
-            version = str(listed["metadata"]["resourceVersion"])
-            yield slices
-            watched = {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(_WATCH_S)}
-            while True:
-                query = selector | watched | {"resourceVersion": version}
-                async with (
-                    self._cluster.get(session, path, query, silence_s=_SILENCE_S) as response,
-                    aclosing(_lines(response.content)) as lines,
-                ):
-                    async for line in lines:
-                        version = _applied(json.loads(line), slices) or version
-                        self._retry_s = _FIRST_RETRY_S
-                        yield slices
-                await asyncio.sleep(_BETWEEN_WATCHES_S)
+        # Anew for each list: the pod's certificate authority may have been renewed since the last one.
+        upstream = self._cluster.upstream()
+        async with self._cluster.get(upstream, path, selector) as reply:
+            listed = json.loads(await reply.whole())
+        slices: Slices = {item["metadata"]["name"]: item for item in listed.get("items") or ()}
+        version = str(listed["metadata"]["resourceVersion"])
+        yield slices
+        watched = {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(_WATCH_S)}
+        while True:
+            query = selector | watched | {"resourceVersion": version}
+            async with (
+                self._cluster.get(upstream, path, query, _LONGEST_WATCH_S) as reply,
+                aclosing(_lines(reply)) as lines,
+            ):
+                async for line in lines:
+                    version = _applied(json.loads(line), slices) or version
+                    self._retry_s = _FIRST_RETRY_S
+                    yield slices
+            await asyncio.sleep(_BETWEEN_WATCHES_S)
 
     def _targets(self, slices: Slices) -> frozenset[Target]:
         """The targets of one address family: with two stacks each endpoint has an address of either."""
@@ -152,10 +153,10 @@ def _applied(event: Mapping[str, Any], slices: Slices) -> str:
     return str(metadata.get("resourceVersion") or "")
 
 
-async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
-    """Whole lines; a slice of a thousand endpoints is longer than the library's own limit for one."""
+async def _lines(reply: Reply) -> AsyncGenerator[bytes]:
+    """Whole lines of a reply; a slice of a thousand endpoints is a long one."""
     held = bytearray()
-    async for data in content.iter_any():
+    while data := await reply.some(_MOST_BYTES):
         looked = len(held)
         held += data
         start = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 from ..errors import PredictorFailed
 from ..spans import carried_headers
@@ -26,13 +27,14 @@ _LAST_BYTES_S = 0.05
 
 
 class Reply:
-    """A reply whose status is 200 and whose body is still coming."""
+    """A reply whose body is still coming."""
 
     def __init__(self, exchange: Exchange, patience: Patience, *, is_kept: bool) -> None:
         self._exchange = exchange
         self._patience = patience
         self._is_kept = is_kept
         self._size = 0
+        self.status = exchange.status
         self.headers: Mapping[str, str] = exchange.headers
         self.content_type = exchange.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
@@ -79,17 +81,25 @@ class Upstream:
     """The connections to a pool's predictors.
 
     Each request has one of its own, unless `keep_alive`; docs/why/connections.md says why. `key` is sent as a bearer
-    token. Everything runs in one event loop, from the first request to `aclose`.
+    token. `authority` says whose certificates are trusted, instead of the machine's own choice. Everything runs in one
+    event loop, from the first request to `aclose`.
     """
 
-    def __init__(self, *, key: str | None = None, connect_timeout_s: float = 1.0, keep_alive: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        key: str | None = None,
+        connect_timeout_s: float = 1.0,
+        keep_alive: bool = False,
+        authority: Path | None = None,
+    ) -> None:
         self._headers = {"User-Agent": "vivavoce", "Accept": "*/*", "Accept-Encoding": "identity"}
         self._headers["Connection"] = "keep-alive" if keep_alive else "close"
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
         self._connect_timeout_s = connect_timeout_s
         self._keep_alive = keep_alive
-        self._addresses = Addresses()
+        self._addresses = Addresses(authority)
         self._idle: dict[tuple[str, int, bool], list[tuple[Exchange, float]]] = {}
 
     @asynccontextmanager
@@ -106,14 +116,27 @@ class Upstream:
 
         Raises Unreachable, BrokenOff, OutOfPatience, and what `fault_of` makes of a status that is not 200.
         """
+        async with self.any_reply(method, url, patience, body=body, headers=headers) as reply:
+            if reply.status != 200:
+                raise fault_of(reply.status, await _excerpt(reply), reply.headers.get("Retry-After"))
+            yield reply
+
+    @asynccontextmanager
+    async def any_reply(
+        self,
+        method: str,
+        url: str,
+        patience: Patience,
+        *,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[Reply]:
+        """As `request`, and whatever the status is, it is no error."""
         place = Place.of(url)
         request = _written(method, place, {**self._headers, **carried_headers(), **(headers or {})}, body)
         exchange = await self._answered(place, request, patience)
         try:
-            reply = Reply(exchange, patience, is_kept=self._keep_alive)
-            if exchange.status != 200:
-                raise fault_of(exchange.status, await _excerpt(reply), exchange.headers.get("Retry-After"))
-            yield reply
+            yield Reply(exchange, patience, is_kept=self._keep_alive)
         finally:
             self._let_go(place, exchange)
 

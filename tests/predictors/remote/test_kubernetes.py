@@ -117,7 +117,7 @@ async def test_what_is_listed_and_what_changes(api, watch, kit) -> None:
     coming = asyncio.ensure_future(following(seen))
     await api.tell("DELETED", piece("floor-b", version=17))
     assert urls(await coming) == ["http://10.0.0.2:8080"]
-    assert api.lists == [{"labelSelector": "kubernetes.io/service-name%3Dfloor-lb"}]
+    assert api.lists == [{"labelSelector": "kubernetes.io%2Fservice-name%3Dfloor-lb"}]
     assert (api.watches[0]["resourceVersion"], api.watches[0]["allowWatchBookmarks"]) == ("10", "true")
 
 
