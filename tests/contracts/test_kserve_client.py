@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+from unittest import mock
 
 import httpx
 import numpy as np
 import pytest
 
-kserve = pytest.importorskip("kserve")
+# The package reads the command line when it is imported, and leaves where a word of pytest's is not one of its own.
+with mock.patch.object(sys, "argv", ["kserve"]):
+    kserve = pytest.importorskip("kserve")
 
 from kserve import InferenceRESTClient, InferInput, InferRequest
 from kserve.inference_client import RESTConfig
