@@ -45,7 +45,6 @@ class Model:
     def __init__(self, clock, queue_limit, fifo):
         self.clock = clock
         self.streams = dict.fromkeys(VOICES, 3)
-        self.known = dict(self.streams)
         self.admission = Admission(
             clock, streams=lambda voice: self.streams[voice], queue_limit=queue_limit, queue_timeout_s=TIMEOUT_S
         )
@@ -87,10 +86,9 @@ class Model:
                 assert 0 <= place.budget_ms <= TIMEOUT_S * 1000
 
     def check_weight(self):
-        for voice, streams in self.streams.items():
-            if streams:
-                self.known[voice] = streams
-        assert sum(count / self.known[voice] for voice, count in self.seats.items()) <= 1.000001
+        """Of the voices that somebody can speak; what the others weigh is what they weighed when it was last looked at."""
+        weights = [self.seats[voice] / streams for voice, streams in self.streams.items() if streams]
+        assert sum(weights) <= 1.000001
 
     def check_share(self, mine):
         """Nobody is seated while another, whom somebody could speak for, has fewer seats and waits."""
