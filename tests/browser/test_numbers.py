@@ -96,7 +96,7 @@ def test_a_server_that_tells_no_history_gets_one_here(stage, studio) -> None:
     points = [float(point.split(",")[0]) for point in line.removeprefix("M").split("L")]
     assert len(points) == 5
     assert points[-1] == 200
-    assert all(math.isclose(b - a, 200 / 179, abs_tol=0.02) for a, b in itertools.pairwise(points))
+    assert all(math.isclose(b - a, 200 / 59, abs_tol=0.02) for a, b in itertools.pairwise(points))
 
 
 def test_what_was_not_seen_is_a_gap_and_no_zero(stage, studio) -> None:

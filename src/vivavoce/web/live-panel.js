@@ -2,7 +2,6 @@
 
 import { Chart } from "./chart.js";
 import { duration, factor } from "./messages.js";
-import { SHOWN_S } from "./stats.js";
 
 const STATES = {
   connecting: "Waiting for numbers…",
@@ -13,6 +12,9 @@ const STATES = {
 };
 
 /** @typedef {import("./stats.js").Sample} Sample */
+
+/** Seconds on the axis of time at least, so that the first numbers do not stretch over all of it. */
+const LEAST_S = 60;
 
 const CHARTS = {
   ttfa: { lines: [(s) => s.ttfaMs, (s) => s.ttfa95Ms], classes: ["first", "second"], atLeast: 50 },
@@ -55,9 +57,12 @@ export class LivePanel {
     this.root.dataset.state = state;
     put(this.#at("live-state"), STATES[state]);
     if (!latest) return;
+    const axisS = Math.max(LEAST_S, history.length);
     for (const [name, { lines }] of Object.entries(CHARTS)) {
-      this.#charts.get(name).draw(lines.map((of) => history.map(of)), SHOWN_S);
+      this.#charts.get(name).draw(lines.map((of) => history.map(of)), axisS);
     }
+    const minutes = Math.round(axisS / 60);
+    put(this.#at("live-span"), minutes === 1 ? "the last minute" : `the last ${minutes} minutes`);
     for (const [id, text] of Object.entries(figures(latest))) put(this.#at(id), text);
     this.#predictors(latest.predictors ?? []);
   }
