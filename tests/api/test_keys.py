@@ -318,8 +318,12 @@ def test_a_token_of_another_secret_or_of_an_open_server_opens_nothing(keyring):
             keyring(TOML).caller_of(token)
 
 
-def test_the_secret_is_the_operators_or_a_fresh_one():
+def test_the_secret_is_the_operators_or_a_fresh_one_and_a_gateway_says_which(caplog):
     assert secret_of(Settings(token_secret="sixteen letters!")) == b"sixteen letters!"
     assert len({secret_of(Settings()) for _ in range(3)}) == 3
+    assert not caplog.records
+    with caplog.at_level(logging.INFO):
+        secret_of(Settings(predictor_url="http://127.0.0.1:1"))
+        assert "VIVAVOCE_TOKEN_SECRET is not set" in caplog.text
     with pytest.raises(ConfigError, match="VIVAVOCE_TOKEN_SECRET"):
         secret_of(Settings(token_secret="guess me"))

@@ -35,6 +35,8 @@ class Credential:
 def secret_of(settings: Settings) -> bytes:
     """What the server signs with: the operator's secret, or one that ends with the process. Raises ConfigError."""
     if settings.token_secret is None:
+        if settings.predictor_url:
+            logger.info("speech can go on at this gateway only: VIVAVOCE_TOKEN_SECRET is not set")
         return secrets.token_bytes(32)
     secret = settings.token_secret.get_secret_value().encode()
     if len(secret) < _SHORTEST_SECRET:
