@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -98,6 +99,36 @@ def test_a_lost_connection_loses_nothing_of_what_is_typed(open_stage, studio) ->
     stage.until("lit.at(-1) === 'it'")
     stage.until("lit.length >= 8")
     assert stage.js("lit") == ["here", "it", "breaks", "off", "but", "nobody", "hears", "it"]
+
+
+def test_a_refusal_is_not_asked_for_again_with_every_key(stage, box, studio) -> None:
+    studio.script.busy = {"reason": "queue_full", "retry_after_ms": 5_000, "queue_depth": 9}
+    box.press_sequentially("nobody has time for these words", delay=20)
+    expect(stage.page.get_by_role("alert")).to_have_text("The server is busy speaking for others. Try again in 5 s.")
+    assert len(studio.requests) == 1
+
+
+def test_where_no_socket_passes_typing_says_so_and_speak_still_works(open_stage, studio) -> None:
+    studio.script.sockets = False
+    stage = open_stage(studio.url, expect_errors=True)
+    stage.page.wait_for_selector("#health[data-health=well]")
+    switch = stage.page.get_by_role("switch", name="Speak as I type")
+    switch.check()
+    stage.page.get_by_label("Text to speak").press_sequentially("x y ")
+    expect(stage.page.get_by_role("alert")).to_contain_text("needs a WebSocket")
+    switch.uncheck()
+    stage.say("said all the same")
+    stage.expect_status("Finished.")
+
+
+def test_the_whole_box_is_said_at_once_with_the_switch_on_too(stage, studio) -> None:
+    stage.page.get_by_label("Text to speak").fill("All of this now.")
+    stage.page.get_by_role("switch", name="Speak as I type").check()
+    stage.record_lit()
+    stage.page.get_by_role("button", name="Speak", exact=True).click()
+    stage.until("lit.at(-1) === 'now.'", timeout_ms=3_000)
+    assert [one["type"] for one in studio.said[:2]] == ["synthesize", "flush"]
+    assert (studio.requests[0]["text"], studio.requests[0]["stream"]) == ("All of this now.", True)
 
 
 def test_only_whole_words_are_taken_and_nothing_twice(stage) -> None:

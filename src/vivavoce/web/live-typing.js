@@ -11,10 +11,14 @@ const LONG_REST_MS = 2_000;
 /** Nothing was typed for this long: the place at the server is given back; more text begins anew. */
 const IDLE_MS = 15_000;
 
+/** A server that refused is not asked again with every key. */
+const REFUSED_MS = 3_000;
+
 export class LiveTyping {
   #typist = null;
   #before;
   #timers = [];
+  #startedMs = -Infinity;
 
   /**
    * @param {import("./editor.js").Editor} editor
@@ -65,6 +69,7 @@ export class LiveTyping {
   }
 
   #anew(before, text) {
+    if (this.speaker.state === "failed" && performance.now() - this.#startedMs < REFUSED_MS) return;
     const from = newFrom(before, text);
     if (from !== null) this.#start(from);
   }
@@ -72,6 +77,7 @@ export class LiveTyping {
   #start(from, all = false) {
     const typist = new Typist(this.editor.text, from);
     this.#typist = typist;
+    this.#startedMs = performance.now();
     this.begin(typist, typist.take(all));
     this.#wait();
   }

@@ -28,6 +28,7 @@ export class Speech {
   #leg = null;
   #rest;
   #playedAtMs = -Infinity;
+  #flushed = false;
 
   /**
    * @param {string} id
@@ -54,12 +55,14 @@ export class Speech {
   write(text) {
     if (!this.#open || text === "") return;
     this.#text += text;
+    this.#flushed = false;
     if (this.#leg) this.#send({ type: "text", text });
     else this.#rest.text += text;
   }
 
   /** What was written so far is to be said now, though no sentence ends there. */
   flush() {
+    this.#flushed = true;
     if (this.#open && this.#leg) this.#send({ type: "flush" });
   }
 
@@ -113,6 +116,7 @@ export class Speech {
       lost: (error) => leg.settle({ done: false, error }),
     });
     this.#ask(leg);
+    if (this.#flushed) this.flush();
     const unanswered = setTimeout(() => leg.answered || connection.close(), ANSWER_MS);
     const ended = await leg.ended;
     clearTimeout(unanswered);
