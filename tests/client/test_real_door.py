@@ -17,6 +17,7 @@ import uvicorn
 
 from vivavoce.api import create_app
 from vivavoce.api.server import uvicorn_config
+from vivavoce.api.services import WARM_UP_TEXT
 from vivavoce.client import Audio, Done, Queued, Resumed, SegmentEnded, Started, Words, connect
 from vivavoce.config import Settings
 from vivavoce.engines.base import Chunk, Voice, WordTime
@@ -68,6 +69,9 @@ class StepPredictor:
 
     async def synthesize(self, job, deadline=None) -> AsyncGenerator[Chunk]:
         words = list(re.finditer(r"\S+", job.phrase.text))
+        if job.phrase.text.rstrip(".") in WARM_UP_TEXT:
+            yield Chunk(np.full(RATE_HZ, 0.3, np.float32))
+            return
         for index, word in enumerate(words):
             if len(self.spoken) == self.fail_at:
                 self.fail_at = None
@@ -111,7 +115,6 @@ async def gateway() -> AsyncIterator:
             async with asyncio.timeout(20):
                 while not (server.started and app.state.services.spoken):  # noqa: ASYNC110 - no event tells
                     await asyncio.sleep(0.002)
-            predictor.spoken.clear()
             return listener.getsockname()[1], app, predictor
 
         yield start

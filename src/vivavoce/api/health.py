@@ -15,6 +15,18 @@ __all__ = ["readiness", "router"]
 
 router = APIRouter()
 
+_ENDPOINTS = (
+    "/v1/audio/speech",
+    "/v1/audio/voices",
+    "/v1/languages",
+    "/v1/models",
+    "/v1/text/explain",
+    "/v1/tokens",
+    "/v1/voices/design",
+    "/v2",
+    "/ws/synthesize",
+)
+
 
 @router.get("/health")
 @router.head("/health", include_in_schema=False)
@@ -59,5 +71,5 @@ async def begin() -> dict[str, Any]:
     return {
         "object": "vivavoce",
         "version": __version__,
-        "endpoints": ["/v1/audio/speech", "/v1/audio/voices", "/v1/models", "/v1/text/explain"],
+        "endpoints": list(_ENDPOINTS),
     }
