@@ -176,11 +176,16 @@ class Upstream:
         return None
 
     def _let_go(self, place: Place, exchange: Exchange) -> None:
-        kept = self._idle.setdefault(place.door, []) if self._keep_alive and exchange.is_reusable else None
-        if kept is not None and len(kept) < _MAX_IDLE:
-            kept.append((exchange, asyncio.get_running_loop().time() + _IDLE_S))
-        else:
+        if not self._keep_alive or not exchange.is_reusable:
             exchange.close()
+            return
+        now_s = asyncio.get_running_loop().time()
+        self._idle.setdefault(place.door, []).append((exchange, now_s + _IDLE_S))
+        for door, kept in list(self._idle.items()):
+            while kept and (kept[0][1] <= now_s or len(kept) > _MAX_IDLE):
+                kept.pop(0)[0].close()
+            if not kept:
+                del self._idle[door]
 
 
 async def _asked(exchange: Exchange, request: bytes, patience: Patience) -> Exchange:

@@ -183,6 +183,18 @@ async def test_a_kept_connection_is_not_used_for_another_door_nor_when_it_is_old
     await keeping.aclose()
 
 
+async def test_kept_connections_to_those_who_left_are_closed(serve, kit, monkeypatch) -> None:
+    one, two = await serve({"/": echo}), await serve({"/": echo})
+    keeping = Upstream(keep_alive=True)
+    monkeypatch.setattr("vivavoce.predictors.upstream._IDLE_S", 0.0)
+    await ask(keeping, one.url)
+    monkeypatch.setattr("vivavoce.predictors.upstream._IDLE_S", 30.0)
+    await ask(keeping, two.url)
+    await kit.until(lambda: (one.open, two.open) == (0, 1))
+    assert len(keeping._idle) == 1
+    await keeping.aclose()
+
+
 async def test_a_refusal_keeps_its_connection_too(serve) -> None:
     server = await serve({"/": lambda asked: asked.whole({"error": "full"}, 503)})
     keeping = Upstream(keep_alive=True)
