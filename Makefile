@@ -31,8 +31,8 @@ clean:
 
 # Locks carry hashes and no addresses; run this after a change of dependencies (needs uv).
 lock:
-	for set in "base:" "serve:--extra tts --extra play" "test:--extra tts --extra play --extra stt --extra k8s --extra otel --extra dev" \
-	           "bench:--extra tts --extra play --extra stt --extra k8s --extra otel --extra dev --extra bench"; do \
+	for set in "base:" "serve:--extra tts --extra play" "test:--extra tts --extra play --extra stt --extra otel --extra dev" \
+	           "bench:--extra tts --extra play --extra stt --extra otel --extra dev --extra bench"; do \
 	  uv pip compile pyproject.toml requirements/build.in $${set#*:} --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --custom-compile-command "make lock" --quiet -o requirements/$${set%%:*}.txt || exit 1; \
 	done

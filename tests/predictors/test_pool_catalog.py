@@ -45,9 +45,16 @@ def test_an_untold_voice_is_an_error_only_where_every_predictor_tells_its_voices
     assert catalog().resolve("anyone", None, None).voice.name == "anyone"
 
 
-def test_without_a_voice_the_predictor_chooses() -> None:
-    choice = catalog(TELLING).resolve(None, None, "sv")
-    assert (choice.voice.name, choice.language) == ("", "sv")
+def test_without_a_voice_one_that_all_share_speaks_the_whole_text() -> None:
+    other = EndpointInfo(voices=(RemoteVoice("cy", "en-US"), RemoteVoice("ADA", "en-GB")), languages=("en",))
+    assert catalog(TELLING, other).resolve(None, None, None).voice.name == "ada"
+    assert catalog(other).resolve(None, None, "en").voice.name == "cy"
+    choice = catalog(TELLING, other).resolve(None, None, "sv")
+    assert (choice.voice.name, choice.language) == ("bo", "sv")
+
+
+def test_without_a_voice_the_predictor_chooses_where_one_tells_none() -> None:
+    assert catalog(TELLING, SILENT).resolve(None, None, "sv").voice.name == ""
     assert catalog(SILENT).resolve("  ", None, "auto").language == "en"
 
 

@@ -55,8 +55,8 @@ class KnownPool(Protocol):
 class PoolCatalog:
     """Finds voices among those that the predictors of a pool tell.
 
-    Where one of them tells none, any name may be its voice and is passed on; where one tells no languages, any of
-    OmniVoice's 646 may be spoken.
+    Where one of them tells none, any name may be its voice and is passed on, and a request that names none is left to
+    the predictor; where one tells no languages, any of OmniVoice's 646 may be spoken.
     """
 
     def __init__(self, pool: KnownPool, model: str) -> None:
@@ -68,9 +68,9 @@ class PoolCatalog:
         self._check_model(model)
         wanted = (voice or "").strip()
         tag = self._tag(language)
-        if not wanted:
-            return PoolChoice(Voice("", tag or "en"), tag or "en")
         infos = self._infos()
+        if not wanted:
+            return _unnamed(infos, tag or "en")
         found = _find(wanted.lower(), infos)
         if found is None:
             if infos and all(info.voices for info in infos):
@@ -138,6 +138,17 @@ class PoolCatalog:
             raise UnsupportedLanguage(f"{_shown(wanted)} is none of the 646 languages.", param="language")
         # A name such as "Cantonese" is no tag; a region is kept, for the text's own rules read it.
         return wanted if len(wanted.partition("-")[0]) <= _LONGEST_TAG else known.id
+
+
+def _unnamed(infos: Sequence[EndpointInfo], language: str) -> PoolChoice:
+    """One voice for the whole utterance where every predictor tells its voices: one that they share, if they do."""
+    spoken = find_language(language)
+    if infos and spoken is not None and all(info.voices for info in infos):
+        able = [voice for info in infos for voice in info.voices if find_language(voice.language) == spoken]
+        shared = [voice for voice in able if all(voice.name.lower() in info.names for info in infos)]
+        for voice in (*shared, *able):
+            return PoolChoice(Voice(voice.name, voice.language, voice.gender, voice.description), language)
+    return PoolChoice(Voice("", language), language)
 
 
 def _find(name: str, infos: Iterable[EndpointInfo]) -> RemoteVoice | None:
