@@ -71,7 +71,7 @@ class Pool:
         self._leaving: set[Endpoint] = set()
         self._waiting: list[Tries] = []
         self._watching: list[asyncio.Task[None]] = []
-        self._probes = Probes(probe_interval_s, self._starts_slowly, self._changed)
+        self._probes = Probes(probe_interval_s, self._starts_slowly, self._changed, self._grant)
         self._waker: asyncio.TimerHandle | None = None
         self._started_ms = self._clock.now_ms()
 

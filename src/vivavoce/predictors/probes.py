@@ -22,14 +22,19 @@ class Probes:
     """Probes each endpoint every `interval_s`, and at once where `hurry` asks for it.
 
     `starts_slowly` says whether an endpoint that becomes ready is to be spared at first; `on_change` is called whenever
-    what an endpoint can do has changed.
+    what an endpoint can do has changed, `on_proved` after every good answer that changed nothing.
     """
 
     def __init__(
-        self, interval_s: float, starts_slowly: Callable[[Endpoint], bool], on_change: Callable[[], None]
+        self,
+        interval_s: float,
+        starts_slowly: Callable[[Endpoint], bool],
+        on_change: Callable[[], None],
+        on_proved: Callable[[], None],
     ) -> None:
         self._interval_s = interval_s
         self._starts_slowly = starts_slowly
+        self._on_proved = on_proved
         self._on_change = on_change
         self._tasks: dict[Endpoint, asyncio.Task[None]] = {}
         self._hurried: dict[Endpoint, asyncio.Event] = {}
@@ -94,6 +99,8 @@ class Probes:
         else:
             if endpoint.probed(starts_slowly=self._starts_slowly(endpoint)):
                 logger.info("%s is ready: %d slots", endpoint.target.url, endpoint.slots)
+            elif before == (endpoint.slots, endpoint.info):
+                self._on_proved()
         if before != (endpoint.slots, endpoint.info):
             self._on_change()
 

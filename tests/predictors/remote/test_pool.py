@@ -224,6 +224,24 @@ async def test_one_that_dies_in_mid_speech_is_taken_over_to_the_sample(serve, ki
     assert origins == [dying.url, other.url]
 
 
+@pytest.mark.parametrize("at_piece", [0, 2])
+async def test_the_only_one_there_is_asked_once_more_as_soon_as_it_proves_well(serve, kit, pool_of, at_piece) -> None:
+    broken = []
+
+    async def die(asked, number) -> None:
+        if number == at_piece and not broken:
+            broken.append(number)
+            await asyncio.sleep(0.01)
+            asked.reset()
+
+    whole = kit.tone(0.4) * np.linspace(0.2, 1, 9_600, dtype=np.float32)
+    server = await serve(kit.v2_routes(extensions=STREAMS) | stream_route(kit, whole, on_piece=die))
+    pool = await pool_of(server)
+    np.testing.assert_allclose(kit.sound(await kit.heard(pool.synthesize(kit.job()))), whole, atol=1e-4)
+    assert broken
+    assert len(server.of("/generate_stream")) == 2
+
+
 async def test_two_that_die_at_the_same_time_are_stepped_over(serve, kit, pool_of) -> None:
     gone = []
 
