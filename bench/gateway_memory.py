@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import tempfile
 import time
@@ -42,7 +41,7 @@ def run(smoke: bool = False) -> Report:
         rate = utterances / (time.monotonic() - began_s)
     report.raw = {
         "start_s": starts_s,
-        "rss_kb": {"at_rest": rest_kb, "after_one": spoken_kb, "with_streams": full_kb, "streams": streams},
+        "rss_kb": {"at_rest": rest_kb, "after_one_stream": spoken_kb, "with_streams": full_kb, "streams": streams},
         "rss_kb_over_utterances": flat_kb,
         "rss_kb_unread": unread_kb,
     }
@@ -65,7 +64,7 @@ def run(smoke: bool = False) -> Report:
         "process; it has no children. The phrase cache is off where streams are weighed.",
         f"Streams: {streams} connections that each listen to a long text in real time, begun over ten seconds and measured ten "
         "seconds later, against "
-        "the same gateway after its first utterance.",
+        "the same gateway after one such stream.",
         f"Utterances: one sentence each, over 20 connections, {SHORT_AUDIO_MS} ms of sound; the phrase cache is at its "
         "default of 32 MB, and full long before half of them.",
         "A client that never reads asks for a text of 90,000 characters, told that it may be made 15 s ahead, says that it "
@@ -101,8 +100,10 @@ def _start_s(upstream: int) -> float:
 async def _streams(server: Server, streams: int) -> tuple[int, int, int]:
     """RSS at rest, after one utterance, and with so many streams."""
     rest_kb = server.rss_kib()
-    first = Listener(10_000, server.port, itertools.repeat("One sentence to begin with."), _ignore)
-    await first.speak(await first._open())
+    first = Listener(10_000, server.port, _long(10_000), _ignore)
+    begun = asyncio.create_task(first.run())
+    await asyncio.sleep(5)
+    begun.cancel()
     spoken_kb = server.rss_kib()
     listeners = [Listener(name, server.port, _long(name), _ignore) for name in range(streams)]
     tasks = []
