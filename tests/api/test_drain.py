@@ -180,7 +180,7 @@ async def test_a_connection_that_nobody_speaks_to_is_sent_elsewhere_at_once(serv
     assert counted(server.app) == {"ok": 1}
 
 
-async def test_what_is_not_finished_in_time_goes_on_elsewhere_with_its_token(serving, predictor, talk):
+async def test_what_is_not_finished_in_time_goes_on_elsewhere_with_its_token(serving, predictor, talk, caplog):
     predictor.hold_at = 1
     async with serving(grace_s=0) as server, talk(server.port) as client:
         await client.ask("This sentence is finished by another server.", request_id="r-7")
@@ -196,6 +196,7 @@ async def test_what_is_not_finished_in_time_goes_on_elsewhere_with_its_token(ser
     assert sum(counted(server.app).values()) == 1
     assert "error" not in counted(server.app)
     assert predictor.active == 0
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_told_twice_websockets_are_dropped_too(serving, predictor, talk, until):

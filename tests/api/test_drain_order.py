@@ -66,3 +66,15 @@ async def test_a_farewell_that_fails_or_hangs_stops_nothing(monkeypatch, caplog)
 
 async def test_what_is_left_of_the_grace_is_told():
     assert await draining(lambda: 0).run(30) > 29
+
+
+async def test_what_was_cut_off_is_counted_though_its_connection_is_gone_by_then(caplog):
+    speaking = [1, 1]
+
+    async def farewell(grace_s):
+        await asyncio.sleep(grace_s)
+        speaking.clear()
+
+    with caplog.at_level("INFO", "vivavoce.api"):
+        await draining(lambda: len(speaking), farewell).run(0.1)
+    assert [record.cut_off for record in caplog.records if record.message == "drained"] == [2]

@@ -34,8 +34,11 @@ class Drain:
         end_s = now_s() + grace_s
         logger.info("draining", extra={"running": self._running(), "grace_s": grace_s})
         leaving = asyncio.create_task(self._say_goodbye(grace_s))
+        unfinished = self._running()
         try:
             while not self._hurry():
+                if now_s() < end_s:
+                    unfinished = self._running()
                 over = not self._running() or now_s() >= end_s
                 if over and (leaving.done() or now_s() >= end_s + _FAREWELL_S):
                     break
@@ -43,7 +46,7 @@ class Drain:
         finally:
             leaving.cancel()
             await asyncio.wait([leaving])
-        logger.info("drained", extra={"cut_off": self._running()})
+        logger.info("drained", extra={"cut_off": unfinished})
         return max(0.0, end_s - now_s())
 
     async def _say_goodbye(self, grace_s: float) -> None:

@@ -116,7 +116,8 @@ class _DrainingServer(uvicorn.Server):
         services.refuse_new_work()
         drain = Drain(services.metrics.running, services.say_goodbye, lambda: self.force_exit)
         left_s = await drain.run(services.settings.grace_s)
-        self.config.timeout_graceful_shutdown = int(left_s)
+        # Without any time uvicorn calls it an error, though everything may be closed already.
+        self.config.timeout_graceful_shutdown = max(1, int(left_s))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close both ports; requests that are no utterances get what is left of the grace."""
