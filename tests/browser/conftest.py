@@ -149,6 +149,19 @@ def open_stage(browser: Browser) -> Iterator[Callable[..., Stage]]:
         assert complaints == []
 
 
+@pytest.fixture(scope="module")
+def workshop(browser: Browser, studio_server: Studio) -> Iterator[Stage]:
+    """A page that stays open for a file's tests, for those that only try the page's modules by themselves."""
+    context = browser.new_context()
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(studio_server.url)
+    yield Stage(page)
+    context.close()
+    assert complaints == []
+
+
 @pytest.fixture
 def stage(open_stage: Callable[..., Stage], studio: Studio) -> Stage:
     """The page on the scripted server, with its voices there."""

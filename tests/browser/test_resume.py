@@ -6,6 +6,12 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture(scope="module")
+def stage(workshop):
+    return workshop
+
+
 TEXT = "Say “hi”, twice: $5 or 👋🏽 bye."
 
 REST = """async ([text, words, ms, whole, from]) => {

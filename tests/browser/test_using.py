@@ -139,7 +139,11 @@ def test_nothing_runs_off_a_small_screen(open_stage, studio, width: int) -> None
     stage.page.get_by_label("Text to speak").fill(text)
     stage.page.get_by_text("What will be spoken").tap()
     stage.page.wait_for_selector(".segments")
+    stage.page.get_by_role("switch", name="Describe the voice").tap()
+    stage.page.locator("#language").tap()
+    assert stage.page.locator("#language-list [role=option]").count() == 646
     assert stage.js("document.documentElement.scrollWidth") <= width
+    stage.page.keyboard.press("Escape")
     small = stage.js("""() => [...document.querySelectorAll("button, select, input")]
       .filter((control) => control.offsetParent && !control.classList.contains("copy"))
       .filter((control) => (control.closest("label") ?? control).offsetHeight < 44)

@@ -6,6 +6,12 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture(scope="module")
+def stage(workshop):
+    return workshop
+
+
 EVENTS = """async () => {
   const { EventParser } = await import("/sse.js");
   const text = [

@@ -6,6 +6,12 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture(scope="module")
+def stage(workshop):
+    return workshop
+
+
 RATES_HZ = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000, 96_000]
 
 # Loads the worklet's module into the page, with an audio thread's names around it.
