@@ -265,3 +265,49 @@ def test_text_that_is_still_being_written_when_it_breaks_is_all_there_afterwards
     assert not progress.said
     progress.end()
     assert progress.rest.offset == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "opening"),
+    [
+        ('<prosody rate="80%">Slowly now. ', '<prosody rate="80%">'),
+        ('<voice name="af_bella"><lang xml:lang="fr">Bonjour', '<voice name="af_bella"><lang xml:lang="fr">'),
+        ('<voice name="a">Mine.</voice> Yours. ', ""),
+        ('<voice name="a"><prosody rate="slow">Lost</voice> Found', ""),
+        ("<VOICE name='b c'>Odd", "<VOICE name='b c'>"),
+        ('Three < four, <break time="1s"/> <b>bold</b> <prosody rate="fast"/> ', ""),
+        ("</voice>Closed before it was open ", ""),
+    ],
+)
+def test_markup_that_is_open_where_it_breaks_is_opened_again(text, opening):
+    for step in (1, 3, 1_000):
+        progress = Progress(RATE_HZ)
+        for at in range(0, len(text), step):
+            progress.write(text[at : at + step])
+        progress.write("and more")
+        progress.begin()
+        progress.words([word(text[-2:], len(text) - 2, 0, 100)])
+        progress.sound(silence(100), 1_000)
+        progress.cut()
+        assert progress.rest.opening == opening
+        assert progress.rest.text.lstrip() == "and more"
+        assert len(opening) <= progress.rest.offset
+
+
+def test_tags_that_were_opened_again_are_no_part_of_a_segment():
+    text = '<voice name="a">One. Two.</voice>'
+    progress = playing(text)
+    progress.words([word("One", 16, 0, 100)])
+    progress.sound(silence(100), 1_000)
+    progress.cut()
+    rest = progress.rest
+    assert (rest.text, rest.opening) == ("Two.</voice>", '<voice name="a">')
+    for anew in (False, True):
+        start = rest.offset - len(rest.opening)
+        progress.begin(start if anew else 0)
+        said = Segment(0, 0 if anew else start, 20 + (0 if anew else start), rest.opening + "Two.", "Two.")
+        progress.segment(said)
+        (segment, _) = progress.sound(silence(50), 0)
+        assert (segment.text, segment.start, segment.end) == ("Two.", 21, 25)
+        assert text[segment.start : segment.end] == segment.text
+        progress.cut()

@@ -58,6 +58,7 @@ class StepPredictor:
 
     def __init__(self):
         self.spoken = []
+        self.speeds = []
         self.fail_at = self.hold_at = None
         self.gate = asyncio.Event()
 
@@ -69,6 +70,7 @@ class StepPredictor:
 
     async def synthesize(self, job, deadline=None) -> AsyncGenerator[Chunk]:
         words = list(re.finditer(r"\S+", job.phrase.text))
+        self.speeds.append((job.phrase.text, job.speed))
         if job.phrase.text.rstrip(".") in WARM_UP_TEXT:
             yield Chunk(np.full(RATE_HZ, 0.3, np.float32))
             return
@@ -252,6 +254,19 @@ async def test_text_arrives_while_the_wire_breaks(gateway, fragile, tools):
 
     check_whole(await speak(url, tools, written()))
     assert len(wires) >= 2
+
+
+async def test_a_pace_that_markup_set_holds_after_the_break(gateway, fragile, tools):
+    port, _, predictor = await gateway()
+    text = '<prosody rate="50%">Slow and steady wins the race. So they all say, and so it was.</prosody> Then he ran.'
+    url, wires = await fragile(port, [60_000])
+    events = await speak(url, tools, text)
+    words = [word.text for event in events if isinstance(event, Words) for word in event.words]
+    plain = re.sub("<[^>]*>", "", text)
+    assert words == re.findall(r"\w+", plain)
+    assert len(wires) == 2 and events[-1].resumes == 1
+    speeds = {(phrase, speed) for phrase, speed in predictor.speeds if phrase in plain}
+    assert len(speeds) > 2 and all(speed == (1.0 if "ran" in phrase else 0.5) for phrase, speed in speeds), speeds
 
 
 async def test_a_cancel_frees_the_seat(gateway, tools):

@@ -31,24 +31,26 @@ class Leg:
         self._progress = progress
         self.is_resumed = token is not None
         self._order = order
-        self.offset = progress.rest.offset
-        self._sent_to = self.offset
+        rest = progress.rest
+        self.offset = self._sent_to = rest.offset
+        self._opening = rest.opening
         self._end_sent = False
         self._generation: int | None = None
         self._accepted = False
         self._fault: VivavoceError | None = None
         self._told: VivavoceError | None = None
-        progress.begin(0 if self.is_resumed else self.offset)
+        self._text_from = rest.offset - len(rest.opening)
+        progress.begin(0 if self.is_resumed else self._text_from)
 
     # What to send.
 
     def opening(self) -> str:
         """The first frame, with as much of the text as fits."""
-        text = self._take()
+        text = self._opening + self._take()
         more = not self._progress.ended or self._sent_to < self._progress.written
         self._end_sent = not more
         if self.is_resumed:
-            return self._frame("resume", token=self.token, offset=self.offset, text=text, stream=more)
+            return self._frame("resume", token=self.token, offset=self._text_from, text=text, stream=more)
         return self._frame("synthesize", text=text, stream=more, **self._order.fields())
 
     def more(self) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from .events import Audio, Event, Segment, SegmentEnded, Word, Words
+from .openings import Openings
 
 __all__ = ["Progress", "Rest"]
 
@@ -21,10 +22,14 @@ _TAIL = re.compile(r"[.,;:!?…‥。．、，；：！？؟،؛।॥)\]}»”�
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What is still to be said: the text from the code point `offset` of the whole on, as far as it is written."""
+    """What is still to be said: the text from the code point `offset` of the whole on, as far as it is written.
+
+    `opening` are the tags that are open there; they were written before it, so they are never longer than `offset`.
+    """
 
     offset: int
     text: str
+    opening: str = ""
 
 
 class Progress:
@@ -57,7 +62,9 @@ class Progress:
         self._whole_to = 0
         self._whole_ms = 0.0
         self._behind_word = False
-        self._leg_bytes = self._leg_offset = self._leg_segments = 0
+        self._openings = Openings()
+        self._read_to = 0
+        self._leg_bytes = self._leg_offset = self._leg_segments = self._leg_from = 0
 
     # Text.
 
@@ -83,7 +90,7 @@ class Progress:
     @property
     def rest(self) -> Rest:
         """What was not heard yet; right behind a `cut`, from where the next leg has to go on."""
-        return Rest(self._whole_to, self.text_from(self._whole_to))
+        return Rest(self._whole_to, self.text_from(self._whole_to), self._openings.tags)
 
     @property
     def said(self) -> bool:
@@ -97,11 +104,13 @@ class Progress:
         self._leg_offset = offset
         self._leg_bytes = self.given_bytes
         self._leg_segments = self._segments
+        self._leg_from = self._whole_to
         self._whole_ms = self.leg_ms
 
     def cut(self) -> None:
         """The leg is over before its end: what it brought and was not passed on is as if it had never come."""
         self._pass(self._next_place())
+        self._read(self.text_from(self._read_to)[: self._whole_to - self._read_to])
         self._held.clear()
         self._coming.clear()
         self._pending = None
@@ -126,12 +135,14 @@ class Progress:
     def segment(self, segment: Segment) -> list[Event]:
         """A segment is heard next; whatever was before it has come whole."""
         events = self._release(everything=True)
-        shift = self._leg_offset
+        start, end = segment.start + self._leg_offset, segment.end + self._leg_offset
+        again = max(0, self._leg_from - start)  # tags that were opened again
         self._pending = replace(
             segment,
             index=self._leg_segments + segment.index,
-            start=segment.start + shift,
-            end=segment.end + shift,
+            start=start + again,
+            end=end,
+            text=segment.text[again:],
         )
         self._segment_end = self._pending.end
         return events
@@ -240,7 +251,12 @@ class Progress:
         self._whole_to = max(self._whole_to, place)
         self._behind_word = False
         while self._text and self._text[0][0] + len(self._text[0][1]) <= self._whole_to:
-            self._text.popleft()
+            start, piece = self._text.popleft()
+            self._read(piece[max(0, self._read_to - start) :])
+
+    def _read(self, text: str) -> None:
+        self._openings.feed(text)
+        self._read_to += len(text)
 
     def _ms(self, pcm_bytes: int) -> float:
         return pcm_bytes / 2 * 1000 / self.rate_hz
