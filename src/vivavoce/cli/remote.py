@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import Any
@@ -13,10 +16,12 @@ from ..errors import BadRequest
 from .formats import format_for
 from .output import print_json
 from .pipes import text_from
-from .sinks import sink_for
+from .sinks import Sink, sink_for
 from .speaking import Order, Progress, end_on_signals
 
 __all__ = ["speak_remotely"]
+
+_NOTE_AFTER_S = 1.5
 
 
 async def speak_remotely(order: Order) -> None:
@@ -28,6 +33,13 @@ async def speak_remotely(order: Order) -> None:
     end_on_signals(sink.silence)
     report = _Report()
     servers = [server for part in (order.server or "").split(",") if (server := part.strip())]
+    with _waiting_note(servers) as answered:
+        await _speak(order, servers, sink, report, answered)
+    if order.as_json:
+        print_json(report.facts(order, audio_format))
+
+
+async def _speak(order: Order, servers: list[str], sink: Sink, report: _Report, answered: Callable[[], None]) -> None:
     async with sink, connect(servers, key=order.api_key) as client:
         events = client.speak(
             order.source if isinstance(order.source, str) else text_from(order.source),
@@ -41,12 +53,25 @@ async def speak_remotely(order: Order) -> None:
         with Progress() as progress:
             async with aclosing(events):
                 async for event in events:
+                    answered()
                     report.take(event)
                     if isinstance(event, Audio):
                         await sink.write(from_pcm16(event.pcm))
                         progress.show(report.audio_ms, report.ttfa_ms)
-    if order.as_json:
-        print_json(report.facts(order, audio_format))
+
+
+@contextmanager
+def _waiting_note(servers: list[str]) -> Iterator[Callable[[], None]]:
+    """Say whom one waits for where nobody answers for a while; what is given is to be called with every answer."""
+
+    def note() -> None:
+        print(f"vivavoce: waiting for an answer of {', '.join(servers)}", file=sys.stderr, flush=True)
+
+    timer = asyncio.get_running_loop().call_later(_NOTE_AFTER_S, note)
+    try:
+        yield timer.cancel
+    finally:
+        timer.cancel()
 
 
 @dataclass(slots=True)
