@@ -86,6 +86,7 @@ class Script:
     places: tuple[int, ...] = ()
     busy: dict[str, Any] | None = None
     drops: list[int] = field(default_factory=list)
+    drops_in_queue: int = 0
     goes_after: int | None = None
     stale_frames: int = 0
     forgets_tokens: bool = False

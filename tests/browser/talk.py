@@ -111,6 +111,10 @@ class Talk:
             for place in self.script.places:
                 await self._tell(speech, "queued", position=place, expected_ms=1000.0 * place, budget_ms=9000.0)
                 await asyncio.sleep(0.15)
+            if self.script.drops_in_queue:
+                self.script.drops_in_queue -= 1
+                await self.socket.close(1013)
+                return
             if self.script.busy:
                 await self._tell(speech, "busy", **self.script.busy)
                 await self._end(speech, "shed")

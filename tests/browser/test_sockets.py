@@ -121,6 +121,18 @@ def test_connections_that_are_lost_again_and_again_lose_no_word(open_stage, stud
     assert [message["text"].split()[0] for message in messages(studio, "resume")] == ["words.", "Said", "end."]
 
 
+def test_a_connection_lost_in_the_queue_waits_again_and_says_it_all(open_stage, studio) -> None:
+    stage = open_stage(studio.url, expect_errors=True)
+    stage.page.wait_for_selector("#health[data-health=well]")
+    studio.script.places = (4, 3)
+    studio.script.drops_in_queue = 1
+    stage.say("not lost in the line")
+    stage.expect_status("No connection yet. Trying again…")
+    stage.expect_status("Finished.")
+    assert [request["type"] for request in studio.requests] == ["synthesize", "synthesize"]
+    assert stage.js("__vivavoce.speaker.figures.lengthMs") == 5 * 150
+
+
 def test_a_server_that_leaves_politely_is_left_for_the_next_one(stage, studio) -> None:
     studio.script.word_ms = 250
     studio.script.goes_after = 3

@@ -28,6 +28,7 @@ const STATES = {
   idle: "Ready when you are.",
   waiting: "Making the first sound…",
   speaking: "Speaking.",
+  retrying: "No connection yet. Trying again…",
   resuming: "The connection was lost. Going on from the next word…",
   played: "Finished.",
   stopped: "Stopped.",

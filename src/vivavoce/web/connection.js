@@ -38,26 +38,12 @@ export class Connection {
    * @param {typeof WebSocket} Socket
    * @returns {Promise<Connection>} rejects with ApiError `connection_failed` where no socket opens.
    */
-  static open(url, protocols, Socket) {
-    return new Promise((resolve, reject) => {
-      const socket = made(url, protocols, Socket);
-      if (!socket) return reject(unreachable());
-      socket.binaryType = "arraybuffer";
-      const late = setTimeout(() => fail(), PATIENCE_MS);
-      const fail = () => {
-        clearTimeout(late);
-        socket.onopen = socket.onclose = null;
-        socket.close();
-        reject(unreachable());
-      };
-      socket.onclose = fail;
-      socket.onopen = () => {
-        clearTimeout(late);
-        if (socket.protocol !== PROTOCOL) return fail();
-        return resolve(new Connection(socket));
-      };
-      return undefined;
-    });
+  static async open(url, protocols, Socket) {
+    const socket = made(url, protocols, Socket);
+    const isOpen = socket !== null && (await opened(socket));
+    if (isOpen && socket.protocol === PROTOCOL) return new Connection(socket);
+    socket?.close();
+    throw unreachable();
   }
 
   send(message) {
@@ -148,4 +134,14 @@ function made(url, protocols, Socket) {
   } catch {
     return null;
   }
+}
+
+/** @returns {Promise<boolean>} whether it opens in time. */
+function opened(socket) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, PATIENCE_MS, false);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => resolve(true);
+    socket.onclose = () => resolve(false);
+  });
 }

@@ -10,11 +10,6 @@ const BLOCKED_FOR_MS = 30_000;
 const NO_STREAM =
   "Speaking while you type needs a WebSocket, and none gets through here. Switch it off, and Speak still works.";
 
-/**
- * @typedef {{text: string, stream?: boolean, voice?: string, language?: string, speed?: number, instruct?: string}}
- *   Saying What to say, and how.
- */
-
 export class Doors {
   #blockedUntilMs = 0;
 
@@ -37,7 +32,7 @@ export class Doors {
 
   /**
    * Says a text through the door that is open.
-   * @param {Saying} wanted
+   * @param {import("./speech.js").Wanted} wanted
    * @returns {Promise<import("./speech.js").Speech | HttpSpeech>}
    */
   async say(wanted) {

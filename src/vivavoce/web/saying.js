@@ -4,7 +4,7 @@ import { Story } from "./story.js";
 import { WordTrack } from "./words.js";
 
 /**
- * @typedef {"waiting" | "queued" | "speaking" | "resuming" | "played" | "stopped" | "failed"} State
+ * @typedef {"waiting" | "queued" | "retrying" | "speaking" | "resuming" | "played" | "stopped" | "failed"} State
  * @typedef {{firstSoundMs: number | null, lengthMs: number, rtf: number | null, gaps: number, cushionMs: number}} Figures
  */
 
@@ -65,7 +65,7 @@ export class Saying {
    * Says it.
    * @param {import("./doors.js").Doors} doors
    * @param {import("./player.js").Player} player
-   * @param {import("./doors.js").Saying} wanted
+   * @param {import("./speech.js").Wanted} wanted
    */
   async run(doors, player, wanted) {
     this.#askedMs = performance.now();
@@ -142,7 +142,8 @@ export class Saying {
   }
 
   #lost() {
-    this.change("resuming");
+    this.place = null;
+    this.change(this.#playback ? "resuming" : "retrying");
   }
 
   /** Where all that was written is spoken, silence is the writer's. */

@@ -2,7 +2,7 @@
 
 import { Saying } from "./saying.js";
 
-const ACTIVE = new Set(["waiting", "queued", "speaking", "resuming"]);
+const ACTIVE = new Set(["waiting", "queued", "retrying", "speaking", "resuming"]);
 
 /** Fires "change" whenever `state` or `figures` may have changed, and "failed" with the error as `detail`. */
 export class Speaker extends EventTarget {
@@ -60,7 +60,7 @@ export class Speaker extends EventTarget {
 
   /**
    * Says a text; whatever was being said stops. Call synchronously in the user's click.
-   * @param {import("./doors.js").Saying} wanted with `stream`, `write` adds to it until `end`.
+   * @param {import("./speech.js").Wanted} wanted with `stream`, `write` adds to it until `end`.
    * @param {number} clickedMs when the user asked, on the clock of `performance.now()`.
    */
   async speak(wanted, clickedMs = performance.now()) {
