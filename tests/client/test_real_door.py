@@ -18,6 +18,7 @@ import uvicorn
 from vivavoce.api import create_app
 from vivavoce.api.server import uvicorn_config
 from vivavoce.api.services import WARM_UP_TEXT
+from vivavoce.api.services import WARM_UP_TEXT
 from vivavoce.client import Audio, Done, Queued, Resumed, SegmentEnded, Started, Words, connect
 from vivavoce.config import Settings
 from vivavoce.engines.base import Chunk, Voice, WordTime
@@ -69,6 +70,9 @@ class StepPredictor:
         return RATE_HZ
 
     async def synthesize(self, job, deadline=None) -> AsyncGenerator[Chunk]:
+        if job.phrase.text.strip() in WARM_UP_TEXT:
+            yield Chunk(np.full(2_400, 0.1, np.float32))
+            return
         words = list(re.finditer(r"\S+", job.phrase.text))
         self.speeds.append((job.phrase.text, job.speed))
         if job.phrase.text.rstrip(".") in WARM_UP_TEXT:
@@ -265,7 +269,7 @@ async def test_a_pace_that_markup_set_holds_after_the_break(gateway, fragile, to
     plain = re.sub("<[^>]*>", "", text)
     assert words == re.findall(r"\w+", plain)
     assert len(wires) == 2 and events[-1].resumes == 1
-    speeds = {(phrase, speed) for phrase, speed in predictor.speeds if phrase in plain}
+    speeds = set(predictor.speeds)
     assert len(speeds) > 2 and all(speed == (1.0 if "ran" in phrase else 0.5) for phrase, speed in speeds), speeds
 
 
