@@ -62,3 +62,13 @@ def test_keys_never_show():
     settings = Settings.load(api_keys="top-secret")
     assert "top-secret" not in repr(settings)
     assert "top-secret" not in settings.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("STREAMS_PER_GPU", "x"), ("QUEUE_MAX_DEPTH", "-1"), ("VIVAVOCE_QUEUE_LIMIT", "-1")]
+)
+def test_a_wrong_value_is_told_under_the_name_that_it_was_given(monkeypatch, variable, value):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigError) as caught:
+        Settings.load()
+    assert caught.value.message.startswith(f"{variable}: ")

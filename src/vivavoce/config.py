@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -168,5 +169,13 @@ def _explain(error: ValidationError) -> str:
     faults = []
     for fault in error.errors(include_url=False, include_input=False, include_context=False):
         name = str(fault["loc"][0]).upper() if fault["loc"] else "SETTINGS"
-        faults.append(f"VIVAVOCE_{name.removeprefix('VIVAVOCE_')}: {fault['msg']}")
+        faults.append(f"{_variable(name.removeprefix('VIVAVOCE_'))}: {fault['msg']}")
     return "; ".join(faults)
+
+
+def _variable(name: str) -> str:
+    """The variable that set this, by its other name where that one was used."""
+    field = Settings.model_fields.get(name.lower())
+    names = field.validation_alias.choices if field and isinstance(field.validation_alias, AliasChoices) else []
+    used = [str(one) for one in names if os.environ.get(str(one))]
+    return used[0] if used else f"VIVAVOCE_{name}"
