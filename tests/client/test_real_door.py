@@ -18,7 +18,6 @@ import uvicorn
 from vivavoce.api import create_app
 from vivavoce.api.server import uvicorn_config
 from vivavoce.api.services import WARM_UP_TEXT
-from vivavoce.api.services import WARM_UP_TEXT
 from vivavoce.client import Audio, Done, Queued, Resumed, SegmentEnded, Started, Words, connect
 from vivavoce.config import Settings
 from vivavoce.engines.base import Chunk, Voice, WordTime
@@ -71,13 +70,10 @@ class StepPredictor:
 
     async def synthesize(self, job, deadline=None) -> AsyncGenerator[Chunk]:
         if job.phrase.text.strip() in WARM_UP_TEXT:
-            yield Chunk(np.full(2_400, 0.1, np.float32))
+            yield Chunk(np.full(RATE_HZ, 0.3, np.float32))
             return
         words = list(re.finditer(r"\S+", job.phrase.text))
         self.speeds.append((job.phrase.text, job.speed))
-        if job.phrase.text.rstrip(".") in WARM_UP_TEXT:
-            yield Chunk(np.full(RATE_HZ, 0.3, np.float32))
-            return
         for index, word in enumerate(words):
             if len(self.spoken) == self.fail_at:
                 self.fail_at = None
