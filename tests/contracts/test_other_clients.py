@@ -119,10 +119,15 @@ def test_pipecat_5259_words_are_those_of_the_text(client, text, whole):
     assert all(one["end_ms"] <= two["start_ms"] + 1 for one, two in itertools.pairwise(words))
 
 
-def test_a_socket_where_there_is_none_is_refused(base_url):
-    from websockets.exceptions import InvalidStatus
+def test_a_socket_where_there_is_none_is_refused(base_url, key):
+    from websockets.exceptions import ConnectionClosedError, InvalidStatus
     from websockets.sync.client import connect
 
-    with pytest.raises(InvalidStatus) as caught, connect(base_url.replace("http", "ws") + "/realtime"):
+    url = base_url.replace("http", "ws") + "/realtime"
+    with pytest.raises(InvalidStatus), connect(url, additional_headers={"Authorization": f"Bearer {key}"}):
         pass
-    assert caught.value.response.status_code == 403
+    with connect(url) as stranger, pytest.raises(ConnectionClosedError) as caught:
+        assert "invalid_api_key" in stranger.recv(timeout=5)
+        stranger.recv(timeout=5)
+    assert caught.value.rcvd is not None
+    assert caught.value.rcvd.code == 4401
