@@ -61,13 +61,14 @@ class ScriptedPredictor:
     fail_with: Exception = field(default_factory=lambda: RuntimeError("the scripted engine broke"))
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     seats: int = 64
+    seats_of: dict[str, int] = field(default_factory=dict)
     jobs: list[Job] = field(default_factory=list)
     active: int = 0
     most_active: int = 0
     closed: int = 0
 
     def streams(self, voice: str) -> int:
-        return self.seats
+        return self.seats_of.get(voice, self.seats)
 
     def rate_hz(self, voice: str) -> int:
         return RATE_HZ

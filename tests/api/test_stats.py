@@ -167,3 +167,10 @@ async def test_on_this_machine_they_are_served_with_everything_else(build, conne
     async with connect(build(host=host)) as client:
         for path in ("/metrics", "/stats"):
             assert (await client.get(path)).status_code == 200
+
+
+async def test_the_capacity_is_that_of_the_voice_behind_the_default_name(build, connect, predictor):
+    app = build(default_voice="MIRA")
+    predictor.seats_of = {"mira": 9}
+    async with connect(app) as client:
+        assert (await client.get("/stats")).json()["capacity"] == 9

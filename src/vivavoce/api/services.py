@@ -113,7 +113,7 @@ class Services:
         """Who speaks for this server, and how they are doing."""
         if self.source.elsewhere is not None:
             return self.source.endpoints
-        return (self.counted.here(self.source.default_voice or "", ready=self.spoken),)
+        return (self.counted.here(self.source.usual_voice, ready=self.spoken),)
 
     def has_spoken(self) -> None:
         """Note that speech came out: from now on the server is healthy."""

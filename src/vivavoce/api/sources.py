@@ -11,6 +11,7 @@ from ..clock import Clock
 from ..config import Settings
 from ..engines.casting import Casting
 from ..engines.catalog import Catalog
+from ..errors import VivavoceError
 from ..metrics import FLOOR
 from ..predictors.base import Predictor
 from ..predictors.pool_catalog import PoolCatalog
@@ -78,12 +79,20 @@ class Source:
             return self.predictor.slots > 0
         return any(endpoint.state in ("ready", "slow_start") for endpoint in self.endpoints)
 
+    @property
+    def usual_voice(self) -> str:
+        """The real name of the voice that speaks for requests that name none; empty where that is not known."""
+        try:
+            return self.catalog.resolve(self.default_voice, None, None).voice.name
+        except VivavoceError:
+            return ""
+
     def capacity(self) -> Mapping[str, float]:
         """Utterances that are kept ahead of their listeners, by tier."""
         if self.warm_capacity is not None:
             return {FLOOR: float(self.warm_capacity)}
         if self.elsewhere is None:
-            return {FLOOR: float(self.predictor.streams(self.default_voice or ""))}
+            return {FLOOR: float(self.predictor.streams(self.usual_voice))}
         tiers: dict[str, float] = {}
         for endpoint in self.endpoints:
             tiers[endpoint.tier or FLOOR] = tiers.get(endpoint.tier or FLOOR, 0.0) + endpoint.streams
