@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import statistics
 import tempfile
 import time
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ def run(smoke: bool = False) -> Report:
     report = Report("gateway_memory", "What a gateway without an engine weighs")
     streams, utterances = (20, 400) if smoke else (STREAMS, UTTERANCES)
     with instant_server(LONG_AUDIO_MS) as upstream:
-        starts_s = [_start_s(upstream) for _ in range(2 if smoke else 7)]
+        starts_s = [_start_s(upstream) for _ in range(3 if smoke else 8)]
         with serving(_before(upstream, cache_mb=0), role="gateway") as server:
             rest_kb, spoken_kb, full_kb = uvloop.run(_streams(server, streams))
         with serving(_before(upstream, cache_mb=0), role="gateway") as server:
@@ -45,8 +46,8 @@ def run(smoke: bool = False) -> Report:
         "rss_kb_over_utterances": flat_kb,
         "rss_kb_unread": unread_kb,
     }
-    report.add("from `vivavoce gateway` to ready, best of all", min(starts_s), "s", at_most=1.0)
-    report.add("from `vivavoce gateway` to ready, worst", max(starts_s), "s")
+    report.add("from `vivavoce gateway` to ready, p50", statistics.median(starts_s[1:]), "s", at_most=1.0)
+    report.add("from `vivavoce gateway` to ready, worst", max(starts_s[1:]), "s")
     report.add("RSS at rest", rest_kb / 1000, "MB", at_most=120)
     report.add(f"RSS for each of {streams} streams", (full_kb - spoken_kb) / streams, "kB", at_most=150)
     half = len(flat_kb) // 2
@@ -69,7 +70,8 @@ def run(smoke: bool = False) -> Report:
         "default of 32 MB, and full long before half of them.",
         "A client that never reads asks for a text of 90,000 characters, told that it may be made 15 s ahead, says that it "
         "has heard everything, and reads nothing; against the same gateway after a client that read its book for five seconds.",
-        "Ready: /ready answers 200, tried every 5 ms from the moment the command is run.",
+        "Ready: /ready answers 200, tried every 5 ms from the moment the command is run. The first start, which may have "
+        "to compile Python's bytecode, is in the JSON and not counted.",
     ]
     return report
 
@@ -86,7 +88,7 @@ def _before(upstream: int, cache_mb: int = 32) -> dict[str, str]:
 def _start_s(upstream: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         began_s = time.monotonic()
-        server = start(Path(folder), _before(upstream), role="gateway")
+        server = start(Path(folder), {**_before(upstream), "PYTHONDONTWRITEBYTECODE": ""}, role="gateway")
         try:
             while server.get("/ready")[0] != 200:
                 if server.process.poll() is not None:
