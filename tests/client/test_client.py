@@ -471,3 +471,31 @@ async def test_livekit_2166_five_hundred_clients_leave_nothing_behind(scripted, 
     assert more_tasks <= tasks + 1
     kept = sum(len(message) for message in server.heard) * 10 + sum(len(message) for message in server.opened) * 10
     assert more_objects - objects < 2_000 + kept
+
+
+@pytest.mark.parametrize("code", [4408, 1012, None])
+async def test_a_connection_that_was_closed_between_two_texts_is_replaced_unnoticed(scripted, tools, code):
+    sockets = []
+
+    async def keep(socket):
+        sockets.append(socket)
+
+    server = await scripted(on_connect=keep)
+    async with connect(server.url, patience=tools.QUICK) as client:
+        for _ in range(3):
+            events = [event async for event in client.speak(TEXT, sample_rate=tools.RATE_HZ, word_timestamps=True)]
+            check_whole(tools, events)
+            assert not any(isinstance(event, Resumed) for event in events)
+            if code is None:
+                sockets[-1].transport.abort()
+            else:
+                await sockets[-1].close(code)
+    assert server.connections == 3
+
+
+async def test_several_clients_speak_at_once_without_mixing(scripted, tools):
+    server = await scripted(cuts=[tools.Cut(at) for at in (2, 9, 4, 14, 7)])
+    texts = [f"Table {name} orders soup. It also wants bread, butter and {name} spoons." for name in range(8)]
+    heard = await asyncio.gather(*(speak(server, tools, text) for text in texts))
+    for text, events in zip(texts, heard, strict=True):
+        check_whole(tools, events, text)
