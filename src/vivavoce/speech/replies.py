@@ -151,7 +151,8 @@ def error(fault: VivavoceError, request_id: str | None = None) -> str:
         fields["request_id"] = request_id
     fields |= {"code": fault.code, "message": fault.message, "retryable": fault.retryable}
     if fault.param is not None:
-        fields["param"] = fault.param
+        # The heart calls the text by the name that it has over HTTP.
+        fields["param"] = "text" if fault.param == "input" else fault.param
     if fault.retryable and fault.retry_after_s is not None:
         fields["retry_after_ms"] = _retry_ms(fault)
     return _frame(**fields)

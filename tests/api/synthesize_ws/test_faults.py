@@ -166,6 +166,7 @@ async def test_nothing_to_say_is_an_error_only_once_the_text_has_ended(app, serv
         await client.say("end")
         heard = await client.until("done")
         assert (heard[-2]["code"], heard[-1]["outcome"]) == ("empty_input", "error")
+        assert heard[-2]["param"] == "text"
 
 
 # Predictors that fail.
