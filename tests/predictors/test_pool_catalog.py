@@ -100,3 +100,25 @@ def test_who_is_not_ready_is_not_asked_while_another_is() -> None:
         PoolCatalog(pool, "tts").resolve("stranger", None, None)
     pool.endpoints[0].state = "unready"
     assert PoolCatalog(pool, "tts").resolve("ada", None, None).language == "en-GB"
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "tag"),
+    [
+        ("cmn", "zh", "zh"),
+        ("cmn", "zh-TW", "zh-TW"),
+        ("zh", "cmn", "cmn"),
+        ("nb", "no", "no"),
+        ("ar", "arb", "arb"),
+        ("he", "iw", "iw"),
+        ("fa", "Persian", "fa"),
+        ("de", "German", "de"),
+        ("vi-vn-x-central", "vi", "vi"),
+    ],
+)
+def test_a_language_is_found_under_each_of_its_tags_and_names(told: str, asked: str, tag: str) -> None:
+    info = EndpointInfo(voices=(RemoteVoice("ada", "en-GB"), RemoteVoice("eve", told)), languages=("en", told))
+    choice = catalog(info).resolve(None, None, asked)
+    assert (choice.voice.name, choice.language) == ("eve", tag)
+    assert info.speaks("", asked)
+    assert not info.speaks("", "sw")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ..engines.aliases import KOKORO_LANGUAGES
+from ..engines.espeak_languages import SAME
+from ..languages import find_language
 
-__all__ = ["EndpointInfo", "RemoteVoice", "voices_in"]
+__all__ = ["EndpointInfo", "RemoteVoice", "tongue_of", "voices_in"]
 
 _MAX_VOICES = 5_000
 _MAX_NAME = 200
@@ -53,14 +55,22 @@ class EndpointInfo:
 
     @cached_property
     def tongues(self) -> frozenset[str]:
-        """The first subtags of its languages."""
-        return frozenset(_first(tag) for tag in self.languages)
+        """Its languages, each under one name."""
+        return frozenset(tongue_of(tag) for tag in self.languages)
 
     def speaks(self, voice: str, language: str = "") -> bool:
         """Whether a job in that voice can be its own; no voice means whichever it has."""
         if voice and self.names and voice.lower() not in self.names:
             return False
-        return bool(voice and self.names) or not language or not self.tongues or _first(language) in self.tongues
+        return bool(voice and self.names) or not language or not self.tongues or tongue_of(language) in self.tongues
+
+
+@lru_cache(maxsize=4_096)
+def tongue_of(language: str) -> str:
+    """One name for a language, whichever of its tags, codes or names is given: zh, cmn and Chinese are the same."""
+    first = _first(language)
+    known = find_language(SAME.get(first, language))
+    return first if known is None else known.id
 
 
 def voices_in(listed: Any) -> tuple[RemoteVoice, ...]:

@@ -13,7 +13,7 @@ from ..engines.base import Voice
 from ..engines.catalog import ModelEntry, VoiceEntry
 from ..errors import UnknownModel, UnknownVoice, UnsupportedLanguage
 from ..languages import find_language
-from .info import EndpointInfo, RemoteVoice
+from .info import EndpointInfo, RemoteVoice, tongue_of
 
 __all__ = ["PoolCatalog", "PoolChoice"]
 
@@ -127,24 +127,22 @@ class PoolCatalog:
             return None
         wanted = KOKORO_LANGUAGES.get(wanted.lower(), wanted)
         infos = self._infos()
-        own = {voice.language.partition("-")[0].lower() for info in infos for voice in info.voices}
-        told = own.union(*(info.tongues for info in infos))
+        told = {tongue_of(voice.language) for info in infos for voice in info.voices if voice.language}
         known = find_language(wanted)
-        if wanted.partition("-")[0].lower() in told or (known is not None and known.id in told):
-            return wanted
-        if infos and all(info.languages for info in infos):
-            raise UnsupportedLanguage(f"No predictor speaks {_shown(wanted)}.", param="language")
-        if known is None:
-            raise UnsupportedLanguage(f"{_shown(wanted)} is none of the 646 languages.", param="language")
+        if tongue_of(wanted) not in told.union(*(info.tongues for info in infos)):
+            if infos and all(info.languages for info in infos):
+                raise UnsupportedLanguage(f"No predictor speaks {_shown(wanted)}.", param="language")
+            if known is None:
+                raise UnsupportedLanguage(f"{_shown(wanted)} is none of the 646 languages.", param="language")
         # A name such as "Cantonese" is no tag; a region is kept, for the text's own rules read it.
-        return wanted if len(wanted.partition("-")[0]) <= _LONGEST_TAG else known.id
+        return wanted if known is None or len(wanted.partition("-")[0]) <= _LONGEST_TAG else known.id
 
 
 def _unnamed(infos: Sequence[EndpointInfo], language: str) -> PoolChoice:
     """One voice for the whole utterance where every predictor tells its voices: one that they share, if they do."""
-    spoken = find_language(language)
-    if infos and spoken is not None and all(info.voices for info in infos):
-        able = [voice for info in infos for voice in info.voices if find_language(voice.language) == spoken]
+    tongue = tongue_of(language)
+    if infos and all(info.voices for info in infos):
+        able = [voice for info in infos for voice in info.voices if tongue_of(voice.language) == tongue]
         shared = [voice for voice in able if all(voice.name.lower() in info.names for info in infos)]
         for voice in (*shared, *able):
             return PoolChoice(Voice(voice.name, voice.language, voice.gender, voice.description), language)
