@@ -126,6 +126,14 @@ class Stage:
     def record_lit(self) -> None:
         self.js(RECORD_LIT)
 
+    def record_told(self) -> None:
+        """From now on `told` has every status that was shown."""
+        self.js("""() => {
+          window.told = [];
+          const status = document.getElementById("status");
+          new MutationObserver(() => told.push(status.textContent)).observe(status, { childList: true });
+        }""")
+
 
 @pytest.fixture
 def open_stage(browser: Browser) -> Iterator[Callable[..., Stage]]:

@@ -126,9 +126,10 @@ def test_a_connection_lost_in_the_queue_waits_again_and_says_it_all(open_stage, 
     stage.page.wait_for_selector("#health[data-health=well]")
     studio.script.places = (4, 3)
     studio.script.drops_in_queue = 1
+    stage.record_told()
     stage.say("not lost in the line")
-    stage.expect_status("No connection yet. Trying again…")
     stage.expect_status("Finished.")
+    assert "No connection yet. Trying again…" in stage.js("told")
     assert [request["type"] for request in studio.requests] == ["synthesize", "synthesize"]
     assert stage.js("__vivavoce.speaker.figures.lengthMs") == 5 * 150
 
@@ -160,11 +161,7 @@ def test_a_server_that_does_not_know_the_token_says_the_rest_all_the_same(open_s
 
 def test_the_place_in_the_queue_is_told_as_it_moves(stage, studio) -> None:
     studio.script.places = (3, 2, 1)
-    stage.js("""() => {
-      window.told = [];
-      const status = document.getElementById("status");
-      new MutationObserver(() => told.push(status.textContent)).observe(status, { childList: true });
-    }""")
+    stage.record_told()
     stage.say("worth the wait")
     stage.expect_status("Finished.")
     assert stage.js("told").index("Waiting for a free place: number 3 in the queue, about 3.0 s.") == 1
