@@ -75,8 +75,9 @@ export class Stats extends EventTarget {
 
   /** A server that tells its own history fills what was missed while nobody looked. */
   #take(numbers) {
-    if (numbers.history) for (const past of numbers.history) this.#keep(Math.round(past.time_s), pastOf(past));
-    else this.#keep(Math.max(this.#lastS + 1, Math.round(Date.now() / 1000)), sampleOf(numbers));
+    const dated = (numbers.history ?? []).filter((past) => Number.isFinite(past.time_s));
+    for (const past of dated) this.#keep(Math.round(past.time_s), pastOf(past));
+    if (dated.length === 0) this.#keep(Math.max(this.#lastS + 1, Math.round(Date.now() / 1000)), sampleOf(numbers));
     this.history = this.#seconds();
     this.latest = numbers;
     this.#become("live");
