@@ -12,7 +12,7 @@ from ..engines.aliases import KOKORO_LANGUAGES
 from ..engines.espeak_languages import SAME
 from ..languages import find_language
 
-__all__ = ["EndpointInfo", "RemoteVoice", "tongue_of", "voices_in"]
+__all__ = ["EndpointInfo", "RemoteVoice", "first_of", "tongue_of", "voices_in"]
 
 _MAX_VOICES = 5_000
 _MAX_NAME = 200
@@ -68,7 +68,7 @@ class EndpointInfo:
 @lru_cache(maxsize=4_096)
 def tongue_of(language: str) -> str:
     """One name for a language, whichever of its tags, codes or names is given: zh, cmn and Chinese are the same."""
-    first = _first(language)
+    first = first_of(language)
     known = find_language(SAME.get(first, language))
     return first if known is None else known.id
 
@@ -119,5 +119,6 @@ def _text(entry: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _first(tag: str) -> str:
+def first_of(tag: str) -> str:
+    """The first subtag, in lower case."""
     return tag.lower().replace("_", "-").partition("-")[0]

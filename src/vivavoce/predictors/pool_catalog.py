@@ -12,8 +12,8 @@ from ..engines.aliases import ANY_MODEL, KOKORO_LANGUAGES
 from ..engines.base import Voice
 from ..engines.catalog import ModelEntry, VoiceEntry
 from ..errors import UnknownModel, UnknownVoice, UnsupportedLanguage
-from ..languages import find_language
-from .info import EndpointInfo, RemoteVoice, tongue_of
+from ..languages import Language, find_language
+from .info import EndpointInfo, RemoteVoice, first_of, tongue_of
 
 __all__ = ["PoolCatalog", "PoolChoice"]
 
@@ -127,15 +127,25 @@ class PoolCatalog:
             return None
         wanted = KOKORO_LANGUAGES.get(wanted.lower(), wanted)
         infos = self._infos()
-        told = {tongue_of(voice.language) for info in infos for voice in info.voices if voice.language}
+        tags = [voice.language for info in infos for voice in info.voices if voice.language]
+        tags += [tag for info in infos for tag in info.languages]
         known = find_language(wanted)
-        if tongue_of(wanted) not in told.union(*(info.tongues for info in infos)):
-            if infos and all(info.languages for info in infos):
-                raise UnsupportedLanguage(f"No predictor speaks {_shown(wanted)}.", param="language")
-            if known is None:
-                raise UnsupportedLanguage(f"{_shown(wanted)} is none of the 646 languages.", param="language")
+        told = {tongue_of(tag): tag for tag in reversed(tags)}
+        if (theirs := told.get(tongue_of(wanted))) is not None:
+            return _as_told(wanted, known, theirs, {first_of(tag) for tag in tags})
+        if infos and all(info.languages for info in infos):
+            raise UnsupportedLanguage(f"No predictor speaks {_shown(wanted)}.", param="language")
+        if known is None:
+            raise UnsupportedLanguage(f"{_shown(wanted)} is none of the 646 languages.", param="language")
         # A name such as "Cantonese" is no tag; a region is kept, for the text's own rules read it.
-        return wanted if known is None or len(wanted.partition("-")[0]) <= _LONGEST_TAG else known.id
+        return wanted if len(wanted.partition("-")[0]) <= _LONGEST_TAG else known.id
+
+
+def _as_told(wanted: str, known: Language | None, theirs: str, told: set[str]) -> str:
+    """A language by a tag that its predictor understands: the wanted one, with its region, where that is told."""
+    if first_of(wanted) in told:
+        return wanted
+    return known.id if known is not None and known.id in told else theirs
 
 
 def _unnamed(infos: Sequence[EndpointInfo], language: str) -> PoolChoice:
