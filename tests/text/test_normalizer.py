@@ -266,3 +266,10 @@ def test_kokoro_fastapi_070_hostile_floods_are_spoken_to_the_end(unit: str) -> N
     check(text, spoken)
     assert spoken.text.endswith("end")
     assert len(spoken.text) < 12 * len(text)
+
+
+@pytest.mark.parametrize(("older", "tag"), [("iw", "he"), ("in", "id"), ("sh", "sr"), ("arb", "ar"), ("nn", "no")])
+def test_numbers_are_read_under_an_older_tag_of_their_language_too(older, tag):
+    said = speak("7, 21.", language=tag).text
+    assert "7" not in said
+    assert speak("7, 21.", language=older).text == said

@@ -142,13 +142,17 @@ def _num2words() -> Any:
     return num2words
 
 
+# Tags by which num2words does not know a language, older ones among them.
+_ALSO = {"nb": "no", "nn": "no", "kk": "kz", "iw": "he", "in": "id", "sh": "sr", "arb": "ar"}
+
+
 @lru_cache(maxsize=64)
 def _locale(language: str) -> str | None:
     known = _num2words().CONVERTER_CLASSES
     name = language.replace("-", "_")
     if name in known:
         return name
-    base = {"nb": "no", "nn": "no", "kk": "kz"}.get(language.split("-")[0], language.split("-")[0])
+    base = _ALSO.get(language.split("-")[0], language.split("-")[0])
     return base if base in known else None
 
 
