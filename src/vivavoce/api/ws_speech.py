@@ -150,7 +150,7 @@ class WsSpeech:
         utterance = self._cast()
         with closing(encoder_for(self._ask.format, self._ask.rate_hz, streamed=True)) as encoder:
             async with self._seat(utterance):
-                await self._send(self._started(utterance, encoder))
+                self._outlet.post(self._started(utterance, encoder))
                 await self._text_begun()
                 events = speak_utterance(
                     self._feed if self._ask.streamed else self._ask.text,

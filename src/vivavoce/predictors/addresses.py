@@ -57,26 +57,26 @@ class Addresses:
         self._known: dict[tuple[str, int], tuple[list[str], float]] = {}
         self._context: ssl.SSLContext | None = None
 
-    async def connect(self, place: Place) -> Exchange:
-        """A fresh connection. Raises OSError."""
+    async def connect(self, place: Place, request: bytes = b"") -> Exchange:
+        """A fresh connection, on which a request is sent as soon as it is there. Raises OSError."""
         fault: OSError | None = None
         for address in await self._of(place.host, place.port):
             try:
-                return await self._open(place, address)
+                return await self._open(place, address, request)
             except OSError as error:
                 fault = error
         self._known.pop((place.host, place.port), None)
         raise fault or OSError(f"{place.host} has no address")
 
-    async def _open(self, place: Place, address: str) -> Exchange:
+    async def _open(self, place: Place, address: str, request: bytes) -> Exchange:
         loop = asyncio.get_running_loop()
         if not place.is_tls:
-            _, exchange = await loop.create_connection(Exchange, address, place.port)
+            _, exchange = await loop.create_connection(lambda: Exchange(request), address, place.port)
             return exchange
         if self._context is None:
             self._context = ssl.create_default_context(cafile=self._authority)
         _, exchange = await loop.create_connection(
-            Exchange, address, place.port, ssl=self._context, server_hostname=place.host
+            lambda: Exchange(request), address, place.port, ssl=self._context, server_hostname=place.host
         )
         return exchange
 

@@ -49,10 +49,12 @@ class Headers(Mapping[str, str]):
 class Exchange(asyncio.Protocol):
     """A connection. `send` begins a request, `head` waits for the reply's head, `some` for pieces of its body.
 
-    At most 256 kB lie unread: then the other side has to wait. `close` drops everything at once.
+    The first request may be given at once: it leaves in the moment in which the connection is there. At most 256 kB lie
+    unread: then the other side has to wait. `close` drops everything at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, request: bytes = b"") -> None:
+        self._request = request
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._is_lost = False
@@ -150,6 +152,9 @@ class Exchange(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection is open."""
         self._transport = cast(asyncio.Transport, transport)
+        if self._request:
+            self._transport.write(self._request)
+            self._request = b""
 
     def data_received(self, data: bytes) -> None:
         """More of the reply has come."""

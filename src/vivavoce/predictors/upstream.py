@@ -160,10 +160,10 @@ class Upstream:
                 return await _asked(kept, request, patience)
         try:
             async with asyncio.timeout(self._connect_timeout_s) as bound:
-                exchange = await patience.wait(self._addresses.connect(place))
+                exchange = await patience.wait(self._addresses.connect(place, request))
         except OSError as error:
             raise Unreachable("No connection to the predictor came about.", is_silent=bound.expired()) from error
-        return await _asked(exchange, request, patience)
+        return await _asked(exchange, b"", patience)
 
     def _kept(self, place: Place) -> Exchange | None:
         """A connection from an earlier request, where one is open still."""
@@ -189,9 +189,10 @@ class Upstream:
 
 
 async def _asked(exchange: Exchange, request: bytes, patience: Patience) -> Exchange:
-    """Send the request and wait until the reply begins. Raises BrokenOff, OutOfPatience."""
+    """Send the request, if it was not sent yet, and wait until the reply begins. Raises BrokenOff, OutOfPatience."""
     try:
-        exchange.send(request)
+        if request:
+            exchange.send(request)
         await patience.wait(exchange.head())
     except Lost:
         raise BrokenOff("The connection to the predictor was lost before it answered.") from None

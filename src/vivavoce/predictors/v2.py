@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
+import random
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
@@ -13,16 +13,16 @@ from urllib.parse import quote
 
 from ..audio import FRAME_BYTES, Samples, from_pcm16
 from ..engines.base import Chunk, Origin
-from ..engines.estimate import estimated_words
 from ..errors import PredictorFailed, VivavoceError
 from .base import Deadline, Job
+from .clip import clip_chunks
 from .faults import BrokenOff, Missing
 from .info import EndpointInfo, voices_in
 from .patience import Patience
 from .remote import Times
 from .sse import EventReader
 from .upstream import Upstream
-from .v2_sound import speech_in
+from .v2_sound import Speech, speech_in
 from .v2_stream import decode_event
 from .v2_wire import BINARY_EXTENSION, HEADER_LENGTH, STREAM_EXTENSION, InferRequest, InferResponse, Tensor
 
@@ -125,7 +125,9 @@ class V2Predictor:
                 async for chunk in chunks:
                     yield chunk
         else:
-            yield await self._inferred(job, patience)
+            speech, origin = await self._inferred(job, patience)
+            for chunk in clip_chunks(job.phrase.text, speech, origin):
+                yield chunk
 
     async def _streamed(self, job: Job, patience: Patience) -> AsyncGenerator[Chunk]:
         """Speech while it is made."""
@@ -157,8 +159,8 @@ class V2Predictor:
         self.dropped_bytes += odd
         return from_pcm16(pcm[: len(pcm) - odd])
 
-    async def _inferred(self, job: Job, patience: Patience) -> Chunk:
-        """A whole clip."""
+    async def _inferred(self, job: Job, patience: Patience) -> tuple[Speech, Origin]:
+        """A whole clip, and where it was made."""
         is_binary = BINARY_EXTENSION in self._extensions
         parameters = _parameters(job) | ({"binary_data_output": True} if is_binary else {})
         text = Tensor.of_texts("text", job.phrase.text)
@@ -172,13 +174,10 @@ class V2Predictor:
             origin = self._origin_in(reply.headers)
         speech = speech_in(response, self._rate_hz)
         self.dropped_bytes += speech.dropped_bytes
-        if not len(speech.samples):
+        if not speech.frames:
             raise PredictorFailed("The predictor gave no sound.")
         self._rate_hz = speech.rate_hz
-        words = speech.words
-        if words is None:
-            words = estimated_words(job.phrase.text, speech.samples, speech.rate_hz)
-        return Chunk(speech.samples, words, is_last=True, rate_hz=speech.rate_hz, origin=origin)
+        return speech, origin
 
     async def _learn(self) -> None:
         """Ask the server and its model what they are. Raises PredictorFailed where the model is not there."""
@@ -251,4 +250,5 @@ def _count(header: str | None) -> int | None:
 
 
 def _new_id() -> str:
-    return secrets.token_hex(8)
+    """A name for one request, good enough to find it in two logs."""
+    return f"{random.getrandbits(64):016x}"

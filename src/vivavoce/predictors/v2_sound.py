@@ -6,8 +6,10 @@ import base64
 import binascii
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..audio import Samples, finite
 from ..engines.base import WordTime
@@ -26,12 +28,26 @@ _MAX_CHANNELS = 8
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What a response held; `words` is None where it told none, `dropped_bytes` belonged to no whole sample."""
+    """What a response held; `words` is None where it told none, `dropped_bytes` belonged to no whole sample.
 
-    samples: Samples
+    `numbers` become samples as they are asked for: the beginning is heard before the end has been looked at.
+    """
+
+    numbers: npt.NDArray[Any]
     rate_hz: int
     words: tuple[WordTime, ...] | None
     dropped_bytes: int = 0
+    scale: float = 1.0
+
+    @property
+    def frames(self) -> int:
+        """Its length."""
+        return self.numbers.size
+
+    def samples(self, start: int = 0, end: int | None = None) -> Samples:
+        """The frames from `start` to `end`."""
+        part = self.numbers.reshape(-1)[start:end].astype(np.float32)
+        return finite(part * np.float32(1.0 / self.scale) if self.scale != 1.0 else part)
 
 
 def speech_in(response: InferResponse, rate_hz: int) -> Speech:
@@ -45,7 +61,8 @@ def speech_in(response: InferResponse, rate_hz: int) -> Speech:
     try:
         if isinstance(audio.data, tuple) or audio.datatype == "UINT8":
             return _read(audio, rate_hz, words)
-        return Speech(_scaled(audio), rate_hz, words)
+        numbers, scale = _mixed_down(audio)
+        return Speech(numbers, rate_hz, words, scale=scale)
     except WireError as error:
         raise PredictorFailed(f"The predictor's reply is not of the V2 protocol: {error}.") from None
 
@@ -58,8 +75,8 @@ def _read(audio: Tensor, rate_hz: int, words: tuple[WordTime, ...] | None) -> Sp
     return Speech(samples, reader.rate_hz, words, reader.dropped_bytes)
 
 
-def _scaled(audio: Tensor) -> Samples:
-    """Numbers as samples, channels mixed down."""
+def _mixed_down(audio: Tensor) -> tuple[npt.NDArray[Any], float]:
+    """The numbers of one channel, and the one that is full scale."""
     numbers = audio.numbers()
     scale = 1.0 if audio.datatype in _FLOATS else _FULL_SCALE.get(audio.datatype)
     if scale is None:
@@ -67,7 +84,7 @@ def _scaled(audio: Tensor) -> Samples:
     channels = [axis for axis, extent in enumerate(numbers.shape) if 1 < extent <= _MAX_CHANNELS]
     if len(channels) == 1 and numbers.size > numbers.shape[channels[0]]:
         numbers = numbers.mean(axis=channels[0], dtype=np.float64)
-    return finite(numbers.astype(np.float32) * np.float32(1.0 / scale))
+    return numbers, scale
 
 
 def _first_sound(response: InferResponse) -> Tensor:

@@ -23,6 +23,7 @@ class Outbox:
         self._limit_ms = limit_ms
         self._frames = 0
         self._closed = False
+        self._waiting = False
         self._filled = asyncio.Event()
         self._taken = asyncio.Event()
 
@@ -30,6 +31,11 @@ class Outbox:
     def held_ms(self) -> float:
         """How much sound lies in it."""
         return self._frames * 1000 / self._rate_hz
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the reader has taken everything and is back for more."""
+        return not self._events and self._waiting
 
     async def room(self) -> None:
         """Return once there is room for more."""
@@ -50,7 +56,9 @@ class Outbox:
 
     async def get(self) -> Event | None:
         """The next event, or None after the last."""
+        self._waiting = True
         await self._filled.wait()
+        self._waiting = False
         if not self._events:
             return None
         event = self._events.popleft()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import hmac
 
 __all__ = ["Seal", "decode_base64url"]
@@ -36,7 +37,8 @@ class Seal:
         return decode_base64url(body)
 
     def _sign(self, body: str) -> bytes:
-        return hmac.digest(self._key, body.encode("ascii"), "sha256")
+        # Keyed BLAKE2 (RFC 7693): every utterance waits for it, and OpenSSL's HMAC takes ten times as long to begin.
+        return hashlib.blake2b(body.encode("ascii"), key=self._key, digest_size=32).digest()
 
 
 def decode_base64url(text: str) -> bytes | None:

@@ -31,6 +31,8 @@ LEAD_MS = 10_000.0
 _FIRST_AUDIO_MS = 150.0
 # Softer than this (-60 dBFS) nothing is heard.
 _AUDIBLE = 1e-3
+# From the outbox by way of encoder and writer to the socket.
+_TURNS_TO_LEAVE = 5
 
 
 async def speak_utterance(
@@ -241,7 +243,14 @@ class _Speaker:
         self._outbox.put(audio)
         self._pace.made(audio_ms)
         if is_first:
-            await asyncio.sleep(0)  # the listener's first sound leaves before the engine's next step takes the core
+            await self._first_sound_leaves()
+
+    async def _first_sound_leaves(self) -> None:
+        """Give the reader a few turns of the loop, before making more takes the core."""
+        for _ in range(_TURNS_TO_LEAVE):
+            await asyncio.sleep(0)
+            if self._outbox.is_awaited:
+                return
 
     def _measure_silence(self, samples: Samples) -> None:
         """How long the sound that leaves is silent before the first thing to be heard."""
