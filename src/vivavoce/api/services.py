@@ -115,6 +115,10 @@ class Services:
             return self.source.endpoints
         return (self.counted.here(self.source.usual_voice, ready=self.spoken),)
 
+    def counts_listeners(self, voice: str) -> bool:
+        """Whether that voice is made so much faster than it is heard that a slot serves several listeners."""
+        return self.source.predictor.streams(voice) > self.source.predictor.slots
+
     def has_spoken(self) -> None:
         """Note that speech came out: from now on the server is healthy."""
         if self.spoken:
@@ -208,6 +212,7 @@ def build_services(
         queue_timeout_s=settings.queue_timeout_s,
         enabled=settings.admission_enabled,
         capacity=settings.warm_capacity,
+        is_pressed=lambda: slots.is_pressed(settings.first_audio_target_ms),
     )
     secret = secret_of(settings)
     connections = Connections()

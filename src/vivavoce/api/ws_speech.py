@@ -11,7 +11,7 @@ from ..audio import Encoder, encoder_for, format_named
 from ..errors import Busy, EmptyInput, InternalError, RateLimited, VivavoceError
 from ..logs import request_id
 from ..speech import Audio, Event, Outcome, SegmentEnd, SegmentStart, Timeline, Utterance, speak_utterance
-from ..speech.admission import Caller, Place
+from ..speech.admission import Caller, Place, Seat
 from ..speech.ask import Ask
 from ..speech.listener import Listener
 from ..speech.protocol import Conversation
@@ -149,7 +149,7 @@ class WsSpeech:
     async def _speak(self) -> None:
         utterance = self._cast()
         with closing(encoder_for(self._ask.format, self._ask.rate_hz, streamed=True)) as encoder:
-            async with self._seat(utterance):
+            async with self._seat(utterance) as seat:
                 self._outlet.post(self._started(utterance, encoder))
                 await self._text_begun()
                 events = speak_utterance(
@@ -166,6 +166,8 @@ class WsSpeech:
                     async for event in events:
                         await self._tell(event, encoder)
                 await self._send(self._conversation.audio(self._ask.generation, encoder.finish()))
+                if self._services.counts_listeners(utterance.voice):
+                    seat.linger_ms = self._listener.ahead_ms
 
     async def _send(self, frames: Sequence[str | bytes]) -> None:
         """Send, and return once it has left. Raises ClientGone."""
@@ -198,17 +200,17 @@ class WsSpeech:
         )
 
     @asynccontextmanager
-    async def _seat(self, utterance: Utterance) -> AsyncIterator[None]:
+    async def _seat(self, utterance: Utterance) -> AsyncIterator[Seat]:
         services, characters = self._services, len(self._ask.text)
         services.metrics.characters.labels(DOOR).inc(characters)
         admitted = services.admission.admit(
             self._caller, voice=utterance.voice, characters=characters, on_queued=self._queued
         )
-        async with admitted:
+        async with admitted as seat:
             self._timeline.admitted_ms = services.clock.now_ms()
             services.metrics.started(DOOR, self._timeline)
             self.begun = True
-            yield
+            yield seat
 
     def _queued(self, place: Place) -> None:
         self._outlet.post(self._conversation.queued(self._ask.generation, place))

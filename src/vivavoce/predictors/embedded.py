@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from ..clock import Clock, MonotonicClock
@@ -18,6 +20,8 @@ from .base import Deadline, Job
 from .speed import Stopwatch
 
 __all__ = ["EmbeddedPredictor"]
+
+_STEP_BACK = 5
 
 # Listeners for each slot of an engine whose speed is not known yet.
 _UNKNOWN_PER_SLOT = 2
@@ -37,7 +41,7 @@ class EmbeddedPredictor:
         self._catalog = engines if isinstance(engines, Catalog) else Catalog(engines)
         self._stopwatch = Stopwatch(clock or MonotonicClock())
         self.slots = threads or _cores()
-        self._pool = ThreadPoolExecutor(self.slots, thread_name_prefix="vivavoce-engine")
+        self._pool = ThreadPoolExecutor(self.slots, thread_name_prefix="vivavoce-engine", initializer=_step_back)
         self._closer = ThreadPoolExecutor(1, thread_name_prefix="vivavoce-closer")
 
     def streams(self, voice: str) -> int:
@@ -163,6 +167,13 @@ async def _ended(work: Future[Any]) -> None:
         waiting.exception()
     if cancelled:
         raise asyncio.CancelledError
+
+
+def _step_back() -> None:
+    """Let the event loop, which sends what is made, go before this thread where the cores are few."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _STEP_BACK)
 
 
 def _cores() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +17,10 @@ from .waiting import Place, Waiter, WaitingLine
 __all__ = ["Admission", "Caller", "Place", "Seat"]
 
 LOOK_EVERY_S = 0.25
+# News of the line cost as much as speech where the line is long.
+_LOOKS_TO_TELL = 2
+# After somebody waited too long, so long no two seats are given at once.
+_CAREFUL_MS = 500.0
 # What an utterance is taken to last before any has ended: two sentences.
 _FIRST_GUESS_MS = 4_000.0
 _MEMORY = 0.1
@@ -23,13 +28,18 @@ _MEMORY = 0.1
 _HAIR = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Seat:
-    """The right to be spoken."""
+    """The right to be spoken. What it weighs is given back `linger_ms` after its end, its place in the key's limit at once.
+
+    Whoever has been sent the end of the sound hears it for a while yet, and then asks for more: where voices are made
+    many times faster than they are heard, it is the listeners that are counted.
+    """
 
     caller: Caller
     voice: str
     waited_ms: float = 0.0
+    linger_ms: float = 0.0
 
 
 class Admission:
@@ -39,6 +49,9 @@ class Admission:
     part of that number, and seats are given while the weights sum to no more than 1. 0 means that nobody can speak that
     voice at present: such utterances wait. `capacity` replaces the number where somebody is ready. In line, the caller
     with the fewest seats is next, and first come is first served among a caller's own (see WaitingLine).
+
+    While it `is_pressed`, because somebody with a seat waits too long for a first sound, the next seats are given one by
+    one, as others come free: a number that promised too much corrects itself, and who has a seat is spoken soon.
 
     A refusal is immediate and costs nothing. With `enabled` false every utterance is taken at once, whatever the
     predictors or the caller's key say, until the server is `draining`.
@@ -53,6 +66,7 @@ class Admission:
         queue_timeout_s: float = 10.0,
         enabled: bool = True,
         capacity: int | None = None,
+        is_pressed: Callable[[], bool] = lambda: False,
     ) -> None:
         self.queue_limit = queue_limit
         self.queue_timeout_s = queue_timeout_s
@@ -60,6 +74,8 @@ class Admission:
         self.capacity = capacity
         self._clock = clock
         self._streams = streams
+        self._is_pressed = is_pressed
+        self._pressed_ms = -math.inf
         self._quota = Quota(clock)
         self._line = WaitingLine()
         self._seats_of_voice: Counter[str] = Counter()
@@ -67,6 +83,7 @@ class Admission:
         self._weights: dict[str, float] = {}
         self._seat_ms = _FIRST_GUESS_MS
         self._ended = 0
+        self._looks = 0
         self._last_voice: str | None = None
         self._draining = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -123,8 +140,8 @@ class Admission:
         try:
             yield seat
         finally:
-            self._note_ended(self._clock.now_ms() - since_ms)
-            self._free(caller, voice)
+            self._note_ended(self._clock.now_ms() - since_ms + seat.linger_ms)
+            self._free(caller, voice, seat.linger_ms)
 
     def spend(self, caller: Caller, characters: int) -> None:
         """Count text that came after its utterance was admitted. Raises RateLimited, and counts none of it then."""
@@ -189,6 +206,9 @@ class Admission:
 
     def _give_seats(self) -> None:
         """Let those in line sit down while there is room. Whoever is next and does not fit is waited for."""
+        if self._line and self._is_pressed():
+            self._pressed_ms = self._clock.now_ms()
+        is_careful = self._clock.now_ms() - self._pressed_ms < _CAREFUL_MS
         while self._line and not self._draining:
             waiter = self._line.order(self._seats_of_caller, self._ready)[0]
             if not self._fits(waiter.voice):
@@ -199,17 +219,26 @@ class Admission:
             self._line.sit_down(waiter)
             self._seat(waiter.caller, waiter.voice)
             waiter.answer.set_result(None)
+            if is_careful:
+                return
 
     def _seat(self, caller: Caller, voice: str) -> None:
         self._seats_of_caller[caller.name] += 1
         self._seats_of_voice[voice] += 1
 
-    def _free(self, caller: Caller, voice: str) -> None:
-        for seats, key in ((self._seats_of_caller, caller.name), (self._seats_of_voice, voice)):
-            seats[key] -= 1
-            if not seats[key]:
-                del seats[key]
-        if voice not in self._seats_of_voice:
+    def _free(self, caller: Caller, voice: str, linger_ms: float = 0.0) -> None:
+        self._seats_of_caller[caller.name] -= 1
+        if not self._seats_of_caller[caller.name]:
+            del self._seats_of_caller[caller.name]
+        if linger_ms > 0:
+            asyncio.get_running_loop().call_later(linger_ms / 1000, self._free_weight, voice)
+        else:
+            self._free_weight(voice)
+
+    def _free_weight(self, voice: str) -> None:
+        self._seats_of_voice[voice] -= 1
+        if not self._seats_of_voice[voice]:
+            del self._seats_of_voice[voice]
             self._weights.pop(voice, None)
         self._give_seats()
 
@@ -217,7 +246,7 @@ class Admission:
         return self._streams(voice) > 0
 
     def _fits(self, voice: str) -> bool:
-        if not self._ready(voice):
+        if not self._ready(voice) or (self._seats_of_voice and self._is_pressed()):
             return False
         taken = sum(count * self._weight(taken) for taken, count in self._seats_of_voice.items())
         return taken + self._weight(voice) <= 1 + _HAIR
@@ -249,13 +278,18 @@ class Admission:
         """Give the seats that nobody said were free, and tell those in line what is news to them."""
         self._timer = None
         self._give_seats()
+        self._looks += 1
+        if self._looks % _LOOKS_TO_TELL == 0:
+            self._tell_all()
+        self._look_again_soon()
+
+    def _tell_all(self) -> None:
         for index, waiter in enumerate(self._line.order(self._seats_of_caller, self._ready)):
             try:
                 self._tell(waiter, index + 1)
             except Exception as error:
                 self._line.leave(waiter)
                 waiter.answer.set_exception(error)
-        self._look_again_soon()
 
     def _tell(self, waiter: Waiter, position: int | None = None) -> None:
         if waiter.on_queued is None or waiter.answer.done():

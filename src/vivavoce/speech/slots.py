@@ -123,6 +123,11 @@ class Slots:
         """How many jobs wait for a slot."""
         return len(self._queue)
 
+    def is_pressed(self, late_ms: float) -> bool:
+        """Whether a new stream waits for its first slot longer than `late_ms`, and than a few jobs take."""
+        since_ms = self.clock.now_ms() - max(late_ms, _MARGIN_HOLDS * self._held_ms)
+        return any(waiter.since_ms < since_ms and waiter.claim.is_new for waiter in self._queue)
+
     @asynccontextmanager
     async def hold(self, deadline: Deadline | None = None) -> AsyncIterator[Hold]:
         """Hold a slot, once there is one. Leaving, also while waiting, gives it back at once.
