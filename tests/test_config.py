@@ -72,3 +72,14 @@ def test_a_wrong_value_is_told_under_the_name_that_it_was_given(monkeypatch, var
     with pytest.raises(ConfigError) as caught:
         Settings.load()
     assert caught.value.message.startswith(f"{variable}: ")
+
+
+@pytest.mark.parametrize("origins", ["notaurl", "https://app.example.com/", "https://a.example, b.example"])
+def test_what_is_no_origin_is_refused(origins):
+    with pytest.raises(ConfigError, match="CORS_ORIGINS"):
+        Settings.load(cors_origins=origins)
+
+
+def test_origins_are_schemes_with_hosts():
+    told = "https://app.example.com, http://localhost:3000, chrome-extension://abcdef"
+    assert len(Settings.load(cors_origins=told).cors_origins) == 3

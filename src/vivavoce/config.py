@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -13,6 +14,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from .errors import ConfigError
 
 __all__ = ["Settings"]
+
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]+")
 
 
 def _also(bare: str, field: str, **how: Any) -> Any:
@@ -133,6 +136,13 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return tuple(word for word in (part.strip() for part in value.split(",")) if word)
         return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(origin == "*" or _ORIGIN.fullmatch(origin) for origin in origins):
+            raise ValueError("an origin is *, or a scheme, a host and perhaps a port, such as https://app.example.com")
+        return origins
 
     @field_validator("log_level", "log_format", mode="before")
     @classmethod

@@ -101,3 +101,25 @@ def test_pressed_is_who_waits_longer_than_jobs_take(play):
         assert not slots.is_pressed(0)
 
     play(scene)
+
+
+def test_the_expected_start_grows_while_nobody_gets_up(play):
+    async def scene(clock):
+        places = []
+        admission = Admission(clock, streams=lambda _voice: 1, queue_timeout_s=60)
+        for _ in range(30):
+            await speak(admission, 0.5)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(speak(admission, 20))
+            await asyncio.sleep(0)
+
+            async def wait():
+                async with admission.admit(ANYONE, voice="mira", on_queued=places.append):
+                    pass
+
+            group.create_task(wait())
+        assert places[0].expected_ms < 2_000
+        assert places[-1].expected_ms > 10_000
+        assert [place.expected_ms for place in places] == sorted(place.expected_ms for place in places)
+
+    play(scene)

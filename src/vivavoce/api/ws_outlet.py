@@ -90,6 +90,7 @@ class Outlet:
         try:
             while not self._over:
                 await self._filled.wait()
+                await asyncio.sleep(0)  # what follows in the same breath leaves with it
                 while self._parcels:
                     await self._deliver(self._parcels.popleft())
                 self._filled.clear()

@@ -83,6 +83,7 @@ class Admission:
         self._weights: dict[str, float] = {}
         self._seat_ms = _FIRST_GUESS_MS
         self._ended = 0
+        self._freed_ms = -math.inf
         self._looks = 0
         self._last_voice: str | None = None
         self._draining = False
@@ -170,7 +171,11 @@ class Admission:
             raise
 
     async def _wait(self, caller: Caller, voice: str, on_queued: Callable[[Place], None] | None) -> Seat:
-        """Stand in line, which may take no time at all."""
+        """Stand in line, where there is one."""
+        if not self._line and self._fits(voice):
+            self._line.note_seat(caller.name)
+            self._seat(caller, voice)
+            return Seat(caller, voice)
         self._loop = loop = asyncio.get_running_loop()
         waiter = Waiter(caller, voice, self._clock.now_ms(), loop.create_future(), on_queued)
         self._line.join(waiter)
@@ -236,6 +241,7 @@ class Admission:
             self._free_weight(voice)
 
     def _free_weight(self, voice: str) -> None:
+        self._freed_ms = self._clock.now_ms()
         self._seats_of_voice[voice] -= 1
         if not self._seats_of_voice[voice]:
             del self._seats_of_voice[voice]
@@ -303,10 +309,11 @@ class Admission:
             waiter.on_queued(place)
 
     def _expected_ms(self, waiter: Waiter, position: int, now_ms: float) -> float:
-        """Seats come free one by one, each after the time that utterances have lasted of late."""
+        """Seats come free one by one, as often as of late, or less often where none has for longer than that."""
         if not self.running or not self._ready(waiter.voice):
             return self._budget_ms(waiter, now_ms)
-        return position * self._seat_ms / self.running
+        idle_ms = now_ms - max(self._freed_ms, waiter.since_ms)
+        return position * max(self._seat_ms / self.running, idle_ms)
 
     def _budget_ms(self, waiter: Waiter, now_ms: float) -> float:
         return max(0.0, self.queue_timeout_s * 1000 - (now_ms - waiter.since_ms))

@@ -93,9 +93,13 @@ class WaitingLine:
     def sit_down(self, waiter: Waiter) -> None:
         """Step out with a seat."""
         self.leave(waiter)
-        self._seated += 1
-        self._last_seated[waiter.caller.name] = self._seated
+        self.note_seat(waiter.caller.name)
         waiter.seated = True
+
+    def note_seat(self, name: str) -> None:
+        """That caller has got a seat now."""
+        self._seated += 1
+        self._last_seated[name] = self._seated
 
     def order(self, seats: Mapping[str, int], ready: Callable[[str], bool]) -> list[Waiter]:
         """All of them, the next first, were seats given away one by one; `seats` are those of every caller now.
