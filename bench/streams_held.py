@@ -14,7 +14,7 @@ __all__ = ["run"]
 
 THREADS = 2
 SENTENCES = 5
-SHARES = (0.3, 0.45, 0.6, 0.7, 0.8)
+SHARES = (0.3, 0.45, 0.6, 0.65, 0.7, 0.8)
 DRY_SHARE = 0.001
 TTFA_MS = 300.0
 # Of the sound that all listeners hear in a window: what comes before it, as lead, varies by about this much.
