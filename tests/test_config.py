@@ -74,7 +74,7 @@ def test_a_wrong_value_is_told_under_the_name_that_it_was_given(monkeypatch, var
     assert caught.value.message.startswith(f"{variable}: ")
 
 
-@pytest.mark.parametrize("origins", ["notaurl", "https://app.example.com/", "https://a.example, b.example"])
+@pytest.mark.parametrize("origins", ["notaurl", "https://app.example.com/page", "https://a.example, b.example"])
 def test_what_is_no_origin_is_refused(origins):
     with pytest.raises(ConfigError, match="CORS_ORIGINS"):
         Settings.load(cors_origins=origins)

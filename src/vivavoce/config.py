@@ -15,7 +15,7 @@ from .errors import ConfigError
 
 __all__ = ["Settings"]
 
-_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]+")
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]+/?")
 
 
 def _also(bare: str, field: str, **how: Any) -> Any:

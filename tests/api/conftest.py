@@ -140,6 +140,12 @@ class ScriptedEngine:
                 self.running -= 1
 
 
+@pytest.fixture(autouse=True)
+def brief_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence, so that a server that has spoken has nothing left to say."""
+    monkeypatch.setattr("vivavoce.api.services.WARM_UP_TEXT", "Ready when you are.")
+
+
 @pytest.fixture
 def engine() -> ScriptedEngine:
     return ScriptedEngine()
