@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, closing, suppress
 
@@ -11,10 +10,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ..audio import FRAME_BYTES, Encoder, encoder_for, format_named
-from ..errors import Busy, InputTooLarge, InternalError, VivavoceError
+from ..errors import InputTooLarge, VivavoceError
 from ..speech import Audio, Timeline, Utterance, Word, speak_utterance
 from ..speech.admission import Caller
-from .presence import ClientGone, Presence
+from .delivery import deliver
+from .presence import ClientGone
 from .services import Services
 from .speech_request import SpeechOrder
 from .speech_wire import delta_event, done_event, error_event, usage_of, word_headers
@@ -22,7 +22,6 @@ from .writer import Writer
 
 __all__ = ["DOOR", "SpeechReply"]
 
-logger = logging.getLogger("vivavoce.api")
 
 DOOR = "openai"
 # Encoded in one go, so that the event loop is never held for longer than a few ms; lossy codecs take ten times as long.
@@ -50,28 +49,15 @@ class SpeechReply(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the reply. Raises what went wrong before its headers left."""
         writer = Writer(send, self._services.settings.stall_timeout_s)
-        outcome, code, reason = "error", InternalError.code, ""
-        try:
-            async with Presence(receive) as presence:
-                await self._deliver(writer)
-                presence.done()
-            outcome, code = "ok", ""
-        except ClientGone as gone:
-            outcome, code = "client_gone", ""
-            if gone.held_s is not None:
-                self._services.metrics.cancelled(gone.held_s)
-        except asyncio.CancelledError:
-            outcome, code = "cancelled", ""
-            raise
-        except Exception as error:
-            known = error if isinstance(error, VivavoceError) else InternalError("Something went wrong here.")
-            outcome, code = ("shed" if isinstance(known, Busy) else "error"), known.code
-            reason = known.reason if isinstance(known, Busy) else ""
-            if not writer.started:
-                raise
-            await self._break_off(writer, known, error)
-        finally:
-            self._services.metrics.ended(DOOR, outcome, self._timeline, code, reason)
+        await deliver(
+            lambda: self._deliver(writer),
+            lambda error: self._break_off(writer, error),
+            writer=writer,
+            receive=receive,
+            door=DOOR,
+            metrics=self._services.metrics,
+            timeline=self._timeline,
+        )
 
     async def _deliver(self, writer: Writer) -> None:
         match self._order.delivery:
@@ -136,12 +122,11 @@ class SpeechReply(Response):
         await writer.write(done_event(usage_of(self._order.text, self._timeline.audio_ms)))
         await writer.end()
 
-    async def _break_off(self, writer: Writer, known: VivavoceError, error: Exception) -> None:
+    async def _break_off(self, writer: Writer, error: VivavoceError) -> None:
         """End a reply that failed in its midst: an event where there are events, else without the last chunk."""
-        logger.error("speech broke off: %s", known.code, exc_info=None if known is error else error)
         if self._order.delivery == "sse":
             with suppress(ClientGone):
-                await writer.write(error_event(known))
+                await writer.write(error_event(error))
                 await writer.end()
 
     async def _pieces(self) -> AsyncGenerator[Audio]:

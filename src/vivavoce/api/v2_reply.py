@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
@@ -18,11 +17,12 @@ from starlette.types import Receive, Scope, Send
 
 from ..audio import to_pcm16
 from ..engines.base import Origin
-from ..errors import Busy, InternalError, VivavoceError
+from ..errors import VivavoceError
 from ..predictors.v2_stream import StreamEvent, encode_error, encode_event, words_json
 from ..predictors.v2_wire import Body, InferRequest, InferResponse
 from ..speech import Timeline, Utterance
-from .presence import ClientGone, Presence
+from .delivery import deliver
+from .presence import ClientGone
 from .services import Services
 from .v2_body import asked_coding, compressed
 from .v2_door import VERSION, Seat, V2Door
@@ -32,7 +32,6 @@ from .writer import Writer
 
 __all__ = ["DOOR", "Errand", "GenerateReply", "InferReply", "StreamReply"]
 
-logger = logging.getLogger("vivavoce.api")
 
 DOOR = "v2"
 
@@ -97,33 +96,25 @@ class _Reply(Response):
         """Send the reply. Raises what went wrong before its headers left."""
         errand = self._errand
         writer = Writer(send, errand.services.settings.stall_timeout_s)
-        outcome, code, reason = "error", InternalError.code, ""
         errand.services.metrics.started(DOOR, errand.timeline)
-        try:
-            async with Presence(receive) as presence:
+
+        async def work() -> None:
+            try:
                 await self._deliver(writer, Headers(scope=scope))
-                presence.done()
-            outcome, code = "ok", ""
-        except ClientGone as gone:
-            outcome, code = "client_gone", ""
-            if gone.held_s is not None:
-                errand.services.metrics.cancelled(gone.held_s)
-        except asyncio.CancelledError:
-            outcome, code = "cancelled", ""
-            raise
-        except Exception as error:
-            known = error if isinstance(error, VivavoceError) else InternalError("Something went wrong here.")
-            outcome, code = ("shed" if isinstance(known, Busy) else "error"), known.code
-            reason = known.reason if isinstance(known, Busy) else ""
-            if not writer.started:
-                raise
-            logger.error("speech broke off: %s", known.code, exc_info=None if known is error else error)
-            await self._break_off(writer, known)
-        finally:
-            errand.seat.release()
-            if errand.timeline.ended_ms is None:
-                errand.timeline.ended_ms = errand.services.clock.now_ms()
-            errand.services.metrics.ended(DOOR, outcome, errand.timeline, code, reason)
+            finally:
+                errand.seat.release()
+                if errand.timeline.ended_ms is None:
+                    errand.timeline.ended_ms = errand.services.clock.now_ms()
+
+        await deliver(
+            work,
+            lambda error: self._break_off(writer, error),
+            writer=writer,
+            receive=receive,
+            door=DOOR,
+            metrics=errand.services.metrics,
+            timeline=errand.timeline,
+        )
 
     async def _deliver(self, writer: Writer, headers: Headers) -> None:
         """Make the sound and send it; `headers` are the request's."""
