@@ -73,7 +73,7 @@ class Metrics:
         self.audio = self._counter("tts_audio_seconds_total", "Speech made.", "door")
         self.characters = self._counter("tts_input_characters_total", "Characters taken in.", "door")
         self.underruns = self._counter("tts_underruns_total", "Times that a listener ran dry.", "door")
-        self.retries = self._counter("tts_retries_total", "Phrases that were made again elsewhere.", "door")
+        self.retries = self._counter("tts_retries_total", "Phrases that were made again, there or elsewhere.", "door")
         self.requests = self._counter("tts_predictor_requests_total", "Phrases asked of predictors.", "tier", "result")
         self.request_seconds = self._histogram(
             "tts_predictor_request_seconds", "How long predictors took for a phrase.", WORK_BUCKETS_S, "tier"

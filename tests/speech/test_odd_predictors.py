@@ -94,23 +94,27 @@ async def test_another_endpoint_with_another_rate_goes_on_in_mid_job() -> None:
     def moved() -> list[Chunk]:
         return [
             Chunk(tone(300), rate_hz=RATE_HZ, origin=Origin("http://a", "floor", "node-1", "m")),
-            Chunk(tone(300, 24_000), rate_hz=24_000, origin=Origin("http://b", "burst", "node-2", "m")),
+            Chunk(tone(300, 24_000), rate_hz=24_000, origin=Origin("http://b", "burst", "node-2", "m", 2)),
         ]
 
     sound, events, timeline = await hear(Odd(moved, plain))
     assert loud_ms(sound) == pytest.approx(1_200, abs=50)
     assert timeline.retries == 1
     ends = [event for event in events if isinstance(event, SegmentEnd)]
-    assert ends[0].origin == Origin("http://b", "burst", "node-2", "m")
+    assert ends[0].origin == Origin("http://b", "burst", "node-2", "m", 2)
     assert ends[1].origin is None
 
 
-async def test_where_it_was_made_may_be_told_before_there_is_sound() -> None:
+@pytest.mark.parametrize("endpoint", ["http://a", "http://b"])
+async def test_a_second_try_counts_once_whichever_endpoint_it_is_at(endpoint: str) -> None:
+    """Where it was made may be told before there is sound, and more than once."""
+    again = Origin(endpoint, attempt=2)
+
     def told_early() -> list[Chunk]:
         return [
             Chunk(np.zeros(0, np.float32), origin=Origin("http://a")),
-            Chunk(np.zeros(0, np.float32), origin=Origin("http://b")),
-            Chunk(tone(600, 24_000), rate_hz=24_000, origin=Origin("http://b")),
+            Chunk(np.zeros(0, np.float32), origin=again),
+            Chunk(tone(600, 24_000), rate_hz=24_000, origin=again),
         ]
 
     sound, _, timeline = await hear(Odd(told_early), "Just one of them.")

@@ -58,12 +58,16 @@ class WordTime:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a chunk was made: the predictor's address, its tier (`floor`, `burst`), its node and its model."""
+    """Where a chunk was made: the predictor's address, its tier (`floor`, `burst`), its node and its model.
+
+    `attempt` is 1, or more where the job had failed before, there or elsewhere, and is being made again.
+    """
 
     endpoint: str = ""
     tier: str = ""
     node: str = ""
     model: str = ""
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)

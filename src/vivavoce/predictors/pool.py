@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ class Pool:
     A predictor that refuses a job is stepped over at once; while all are full, the job waits, the one whose listener
     runs dry first before all others. A job whose predictor cannot be reached goes to another one. One that breaks off
     or fails is made once more elsewhere, and never after our own time limit: that work may still be going on there.
-    What the listener has heard is not said again. A chunk without sound tells where a job failed that gave none.
+    What the listener has heard is not said again. A chunk without sound tells that a job is being made again, and where;
+    the `attempt` of every origin from there on says so too.
     """
 
     def __init__(
@@ -139,15 +141,17 @@ class Pool:
             patience.anew()
             endpoint.waits.add(patience)
             try:
+                if tries.attempt > 1:
+                    yield _attempted(Chunk(_NOTHING, origin=endpoint.origin), tries.attempt)
                 async with aclosing(endpoint.predictor.synthesize(job, deadline, patience=patience)) as chunks:
                     async for chunk in chunks:
                         given = take.feed(chunk)
                         if given is not None:
-                            yield given
+                            yield _attempted(given, tries.attempt)
                 rest = take.finish()
                 result = "ok"
                 if rest is not None:
-                    yield rest
+                    yield _attempted(rest, tries.attempt)
                 return
             except VivavoceError as error:
                 result = _result_of(error)
@@ -156,8 +160,6 @@ class Pool:
             finally:
                 endpoint.waits.discard(patience)
                 self._over(endpoint, result, since_ms)
-            if result == "failed" and take.is_empty:
-                yield Chunk(_NOTHING, origin=endpoint.origin)
             take.again()
 
     def _ready_for(self, job: Job) -> list[Endpoint]:
@@ -272,6 +274,13 @@ class Pool:
         self._probes.end(endpoint)
         if endpoint.outstanding:
             self._leaving.add(endpoint)
+
+
+def _attempted(chunk: Chunk, attempt: int) -> Chunk:
+    """The chunk, marked with the attempt that it comes from."""
+    if attempt == 1 or chunk.origin is None:
+        return chunk
+    return replace(chunk, origin=replace(chunk.origin, attempt=attempt))
 
 
 def _result_of(error: VivavoceError) -> Result:

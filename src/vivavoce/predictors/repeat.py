@@ -1,4 +1,4 @@
-"""A job that broke off is made again elsewhere, and the listener hears neither a gap nor a word twice."""
+"""A job that broke off is made again, and the listener hears neither a gap nor a word twice."""
 
 from __future__ import annotations
 
@@ -40,13 +40,8 @@ class Take:
         self._words: list[WordTime] = []
         self._cut: _Cut | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether the listener was given no sound yet."""
-        return not self._frames
-
     def again(self) -> None:
-        """The job begins anew elsewhere."""
+        """The job begins anew."""
         if self._frames:
             tail = np.concatenate(self._recent)[-self._tail_frames :]
             self._cut = _Cut(self.rate_hz, self._frames, tail, tuple(self._words))

@@ -15,7 +15,7 @@ __all__ = ["Tries"]
 
 
 class Tries:
-    """One job on its way through the pool."""
+    """One job on its way through the pool; `attempt` counts how often it was made, or begun to be made, by now."""
 
     def __init__(self, job: Job, deadline: Deadline | None, patience: Patience) -> None:
         self.job = job
@@ -24,7 +24,7 @@ class Tries:
         self.stumbled: dict[Endpoint, float] = {}
         self.error: VivavoceError | None = None
         self.granted: asyncio.Future[Endpoint]
-        self._has_repeated = False
+        self.attempt = 1
 
     @property
     def due_ms(self) -> float:
@@ -44,8 +44,8 @@ class Tries:
         if isinstance(error, Unreachable):
             self.stumbled[endpoint] = inf if endpoint in self.stumbled else now_ms
             return True
-        if not isinstance(error, PredictorFailed) or isinstance(error, OutOfPatience) or self._has_repeated:
+        if not isinstance(error, PredictorFailed) or isinstance(error, OutOfPatience) or self.attempt > 1:
             return False
-        self._has_repeated = True
+        self.attempt += 1
         self.stumbled[endpoint] = now_ms if isinstance(error, BrokenOff) else inf
         return isinstance(error, BrokenOff) or any(self.allows(other) for other in ready)

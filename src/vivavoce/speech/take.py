@@ -22,7 +22,7 @@ class Take:
     """Feeds one job's chunks to the mixer, at whatever rate they come, and notes how long they took and where from.
 
     `ticket` is the job's deadline. `rate_hz` is asked where a chunk says no rate. `synthesis_ms` leaves out the wait
-    for a slot; `retries` counts how often the job moved to another endpoint.
+    for a slot; `retries` counts how often the job was made again, whichever endpoint did it.
     """
 
     def __init__(self, mixer: Mixer, clock: Clock, ticket: Ticket, rate_hz: Callable[[], int]) -> None:
@@ -56,7 +56,7 @@ class Take:
         """Take the next chunk. Raises PredictorFailed where its rate is none."""
         self._lap()
         if chunk.origin is not None:
-            self.retries += self.origin is not None and self.origin.endpoint != chunk.origin.endpoint
+            self.retries = max(self.retries, chunk.origin.attempt - 1)
             self.origin = chunk.origin
         if not chunk.samples.size:
             return _NOTHING

@@ -50,7 +50,7 @@ export class Timeline {
       over ? OUTCOMES[outcome] : "",
       firstMs === null ? "" : `first sound after ${duration(firstMs)}`,
       story.lostMs.length > 0 ? `went on after ${times(story.lostMs.length, "lost connection")}` : "",
-      retries > 0 ? `${times(retries, "segment")} made again elsewhere` : "",
+      retries > 0 ? `${times(retries, "phrase")} made again` : "",
       underruns > 0 ? times(underruns, "underrun") : "",
     ].filter(Boolean);
     const sentence = facts.join(", ");

@@ -169,10 +169,24 @@ async def test_a_job_that_gave_no_sound_is_made_once_more_elsewhere(serve, kit, 
     seen = []
     pool = await pool_of(bad, burst=[good])
     pool.observe = lambda tier, result, seconds: seen.append((tier, result))
-    failed, spoken = await kit.heard(pool.synthesize(kit.job()))
-    assert (failed.origin.endpoint, len(failed.samples)) == (bad.url, 0)
-    assert (spoken.origin.endpoint, len(spoken.samples)) == (good.url, 12_000)
+    told, spoken = await kit.heard(pool.synthesize(kit.job()))
+    assert (told.origin.endpoint, told.origin.attempt, len(told.samples)) == (good.url, 2, 0)
+    assert (spoken.origin.endpoint, spoken.origin.attempt, len(spoken.samples)) == (good.url, 2, 12_000)
     assert seen == [("floor", "failed"), ("burst", "ok")]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_a_job_that_only_moved_on_was_not_made_again(serve, kit, pool_of, is_there) -> None:
+    """One that refuses it, or that is no longer there, has not begun it."""
+    first = await serve(kit.v2_routes(lambda asked: asked.whole({"error": "full"}, 503)))
+    other = await serve(kit.v2_routes())
+    pool = await pool_of(first, burst=[other])
+    if not is_there:
+        await first.stop()
+    chunks = await kit.heard(pool.synthesize(kit.job()))
+    assert len(kit.sound(chunks)) == 12_000
+    assert [(chunk.origin.endpoint, chunk.origin.attempt) for chunk in chunks if chunk.origin] == [(other.url, 1)]
+    assert len(first.of("/infer")) == is_there
 
 
 async def test_kserve_1663_no_text_runs_more_than_twice(serve, kit, pool_of) -> None:
@@ -220,8 +234,8 @@ async def test_one_that_dies_in_mid_speech_is_taken_over_to_the_sample(serve, ki
     pool = await pool_of(dying, burst=[other])
     chunks = await kit.heard(pool.synthesize(kit.job()))
     np.testing.assert_allclose(kit.sound(chunks), whole, atol=1e-4)
-    origins = [chunk.origin.endpoint for chunk in chunks if chunk.origin]
-    assert origins == [dying.url, other.url]
+    origins = [(chunk.origin.endpoint, chunk.origin.attempt) for chunk in chunks if chunk.origin]
+    assert origins == [(dying.url, 1)] * (at_piece > 0) + [(other.url, 2), (other.url, 2)]
 
 
 @pytest.mark.parametrize("at_piece", [0, 2])
@@ -237,9 +251,12 @@ async def test_the_only_one_there_is_asked_once_more_as_soon_as_it_proves_well(s
     whole = kit.tone(0.4) * np.linspace(0.2, 1, 9_600, dtype=np.float32)
     server = await serve(kit.v2_routes(extensions=STREAMS) | stream_route(kit, whole, on_piece=die))
     pool = await pool_of(server)
-    np.testing.assert_allclose(kit.sound(await kit.heard(pool.synthesize(kit.job()))), whole, atol=1e-4)
+    chunks = await kit.heard(pool.synthesize(kit.job()))
+    np.testing.assert_allclose(kit.sound(chunks), whole, atol=1e-4)
     assert broken
     assert len(server.of("/generate_stream")) == 2
+    assert {chunk.origin.endpoint for chunk in chunks if chunk.origin} == {server.url}
+    assert max(chunk.origin.attempt for chunk in chunks if chunk.origin) == 2
 
 
 async def test_two_that_die_at_the_same_time_are_stepped_over(serve, kit, pool_of) -> None:
@@ -606,7 +623,7 @@ async def test_kill_9_in_mid_segment_loses_no_word(kit, pool_of, tmp_path) -> No
                 processes[0].kill()
         np.testing.assert_allclose(kit.sound(heard), whole, atol=1e-4)
         assert [word for chunk in heard for word in chunk.words] == words
-        assert [chunk.origin.endpoint for chunk in heard if chunk.origin] == urls
+        assert [chunk.origin.endpoint for chunk in heard if chunk.origin] == [urls[0], urls[1], urls[1]]
         await ready_count(pool, 1)
     finally:
         for process in processes:
