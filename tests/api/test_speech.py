@@ -8,8 +8,10 @@ import itertools
 import json
 import wave
 
+import numpy as np
 import pytest
 
+from vivavoce.engines.base import Chunk, WordTime
 from vivavoce.errors import ModelCorrupt, PredictorFailed, VoiceNotInstalled
 
 URL = "/v1/audio/speech"
@@ -260,6 +262,16 @@ async def test_what_fails_before_the_first_sound_has_a_status(client, predictor,
     assert response.json()["error"]["code"] == code
     assert "secret" not in response.text
     assert predictor.active == 0
+
+
+@pytest.mark.parametrize("delivery", [{"stream": True}, {"stream": False}, {"stream_format": "sse"}])
+async def test_words_without_any_sound_are_no_beginning(client, predictor, delivery, monkeypatch):
+    async def mute(job, deadline=None):
+        yield Chunk(np.zeros(24_000, np.float32), (WordTime(0, len(job.phrase.text), 0.0, 900.0),))
+
+    monkeypatch.setattr(predictor, "synthesize", mute)
+    response = await client.post(URL, json=ask(response_format="pcm", **delivery))
+    assert (response.status_code, response.json()["error"]["code"]) == (502, "predictor_failed")
 
 
 async def test_kokoro_fastapi_331_a_failure_in_the_midst_of_events_is_an_event(client, predictor, app, sample):

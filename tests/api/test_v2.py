@@ -12,6 +12,7 @@ import httpx
 import numpy as np
 import pytest
 
+from vivavoce.engines.base import Chunk, WordTime
 from vivavoce.errors import PredictorFailed
 from vivavoce.predictors.v2_stream import decode_event
 from vivavoce.predictors.v2_wire import HEADER_LENGTH, InferRequest, InferResponse, Tensor, Wanted
@@ -466,6 +467,21 @@ async def test_a_failure_after_it_is_the_streams_last_event(door, app, predictor
     assert not any(event.get("final") for event in found)
     assert app.state.v2.gate.busy == 0
     assert sample(app, "tts_utterances_total", door="v2", outcome="error") == 1
+
+
+async def test_words_that_come_before_the_sound_wait_for_it(door, predictor, monkeypatch):
+    async def early(job, deadline=None):
+        yield Chunk(np.zeros(0, np.float32), (WordTime(0, 3, 0.0, 150.0),))
+        if "never" in job.phrase.text:
+            raise PredictorFailed("the engine broke")
+        yield Chunk(np.full(4_800, 0.2, np.float32), (WordTime(4, 11, 150.0, 200.0),))
+
+    monkeypatch.setattr(predictor, "synthesize", early)
+    path = "/v2/models/tts/generate_stream"
+    first, _ = events(await door.post(path, json={"text_input": "The harbour", "parameters": {"normalized": True}}))
+    assert (first["text_output"], len(first["words"])) == ("The harbour", 2)
+    broken = await door.post(path, json={"text_input": "It never", "parameters": {"normalized": True}})
+    assert (broken.status_code, broken.json()) == (502, {"error": "the engine broke"})
 
 
 async def test_an_engine_that_gives_no_audio_is_a_failure(door, predictor):

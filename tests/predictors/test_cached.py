@@ -137,16 +137,17 @@ def test_it_passes_on_what_the_inner_one_says(cached: CachedPredictor) -> None:
 
 
 class Remote(Counting):
-    """Names its endpoint; gives no sound the first time where told."""
+    """Names its endpoint; gives `first` the first time where told."""
 
-    def __init__(self, *, silent_at_first: bool = False) -> None:
+    def __init__(self, first: np.ndarray | None = None) -> None:
         super().__init__()
-        self.silent_at_first = silent_at_first
+        self.first = first
 
     async def synthesize(self, job: Job, deadline: Deadline | None = None) -> AsyncGenerator[Chunk]:
-        silent = self.silent_at_first and not self.asked
+        samples = np.full(CHUNK_SAMPLES, 0.1, np.float32)
+        if self.first is not None and not self.asked:
+            samples = self.first
         self.asked.append(job.phrase.text)
-        samples = np.zeros(0 if silent else CHUNK_SAMPLES, np.float32)
         yield Chunk(samples, rate_hz=16_000, origin=Origin("http://a"), is_last=True)
 
 
@@ -157,11 +158,12 @@ async def test_a_phrase_from_memory_was_made_at_no_endpoint_but_keeps_its_rate()
     assert [(chunk.origin, chunk.rate_hz, chunk.is_last) for chunk in again] == [(None, 16_000, True)]
 
 
-async def test_no_sound_is_not_remembered() -> None:
-    inner = Remote(silent_at_first=True)
+@pytest.mark.parametrize("frames", [0, CHUNK_SAMPLES])
+async def test_no_sound_is_not_remembered(frames: int) -> None:
+    inner = Remote(first=np.zeros(frames, np.float32))
     predictor = CachedPredictor(inner, limit_mb=1)
-    assert not (await speak(predictor, job("hello")))[0].samples.size
-    assert (await speak(predictor, job("hello")))[0].samples.size
+    assert not (await speak(predictor, job("hello")))[0].samples.any()
+    assert (await speak(predictor, job("hello")))[0].samples.any()
     assert len(inner.asked) == 2
     assert predictor.holds(job("hello"))
 

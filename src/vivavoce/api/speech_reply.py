@@ -95,6 +95,8 @@ class SpeechReply(Response):
             with closing(self._encoder(streamed=True)) as encoder:
                 async with aclosing(self._pieces()) as pieces:
                     async for piece in pieces:
+                        if not piece.samples.size:
+                            continue
                         if not writer.started:
                             await writer.start(self._audio_headers(encoder, headers))
                         await writer.write(encoder.encode(piece.samples))
@@ -109,10 +111,12 @@ class SpeechReply(Response):
             with closing(self._encoder(streamed=True)) as encoder:
                 async with aclosing(self._pieces()) as pieces:
                     async for piece in pieces:
+                        words += piece.words
+                        if not piece.samples.size:
+                            continue
                         if not writer.started:
                             await writer.start(self._event_headers(encoder))
                         audio = encoder.encode(piece.samples)
-                        words += piece.words
                         if audio:
                             await writer.write(delta_event(audio, words if told else None))
                             words = []
@@ -146,7 +150,8 @@ class SpeechReply(Response):
             async for event in events:
                 if not isinstance(event, Audio):
                     continue
-                services.has_spoken()
+                if event.samples.size:
+                    services.has_spoken()
                 yield Audio(event.samples[:step], event.words)
                 for start in range(step, event.samples.size, step):
                     await asyncio.sleep(0)

@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ..audio import to_pcm16
-from ..engines.base import Origin
+from ..engines.base import Origin, WordTime
 from ..errors import VivavoceError
 from ..predictors.v2_stream import StreamEvent, encode_error, encode_event, words_json
 from ..predictors.v2_wire import Body, InferRequest, InferResponse
@@ -190,12 +190,19 @@ class StreamReply(_Reply):
     async def _deliver(self, writer: Writer, headers: Headers) -> None:
         errand = self._errand
         rate_hz = 0
+        words: tuple[WordTime, ...] = ()
+        origin: Origin | None = None
         async with ahead(errand.pieces()) as found:
             async for piece in found:
+                words += piece.words
+                origin = piece.origin or origin
                 if not writer.started:
-                    await writer.start(self._told(piece.origin))
+                    if not len(piece.samples):
+                        continue
+                    await writer.start(self._told(origin))
                 rate_hz = piece.rate_hz
-                await writer.write(self._event(piece))
+                await writer.write(self._event(replace(piece, words=words)))
+                words = ()
         await writer.write(encode_event(StreamEvent(b"", rate_hz, (), final=True), **errand.named(), text_output=""))
         await writer.end()
 

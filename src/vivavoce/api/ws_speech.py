@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, closing
+from dataclasses import replace
 
 from ..audio import Encoder, encoder_for, format_named
 from ..errors import Busy, EmptyInput, InternalError, RateLimited, VivavoceError
@@ -181,13 +182,14 @@ class WsSpeech:
         """Everything chosen that the client left open; a resumed voice is the same, where it is known here."""
         ask = self._ask
         if ask.resumed is None:
-            return self._chosen(ask.voice, 0)
+            return self._chosen(ask.voice)
         try:
-            return self._chosen(ask.resumed.voice, ask.resumed.offset)
+            chosen = self._chosen(ask.resumed.voice)
         except VivavoceError:
-            return self._chosen(ask.voice, ask.resumed.offset)
+            chosen = self._chosen(ask.voice)
+        return replace(chosen, offset=ask.resumed.offset, opening_rest_ms=ask.resumed.opening_rest_ms)
 
-    def _chosen(self, voice: str | None, offset: int) -> Utterance:
+    def _chosen(self, voice: str | None) -> Utterance:
         ask = self._ask
         return self._services.utterance(
             voice=voice,
@@ -196,7 +198,6 @@ class WsSpeech:
             instruct=ask.instruct,
             speed=ask.speed,
             rate_hz=ask.rate_hz,
-            offset=offset,
         )
 
     @asynccontextmanager
@@ -246,7 +247,8 @@ class WsSpeech:
             case SegmentStart():
                 await self._send(conversation.segment(generation, event))
             case Audio():
-                self._services.has_spoken()
+                if event.samples.size:
+                    self._services.has_spoken()
                 await self._sound(event, encoder)
             case SegmentEnd():
                 await self._send(conversation.segment_ended(generation, event))

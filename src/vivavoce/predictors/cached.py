@@ -18,8 +18,8 @@ _CHUNK_OVERHEAD_BYTES = 512
 class CachedPredictor(Around):
     """Keeps whole results of `inner` in memory, the least recently spoken leave first; nothing goes to disk.
 
-    `limit_mb` bounds the samples kept (float32); 0 keeps nothing. Only results that were read to their end and have
-    sound are kept. The chunks of a hit are shared: their samples are read-only, and no endpoint is named for them.
+    `limit_mb` bounds the samples kept (float32); 0 keeps nothing. Only results that were read to their end and hold
+    more than silence are kept. The chunks of a hit are shared: their samples are read-only, and no endpoint is named for them.
     """
 
     def __init__(self, inner: Predictor, limit_mb: float = 64) -> None:
@@ -55,7 +55,7 @@ class CachedPredictor(Around):
                     chunk.samples.flags.writeable = False
                     made.append(replace(chunk, origin=None) if chunk.origin else chunk)
                 yield chunk
-        if made and any(chunk.samples.size for chunk in made):
+        if made and any(chunk.samples.any() for chunk in made):
             self._keep(job, tuple(made), size)
 
     def _keep(self, job: Job, chunks: tuple[Chunk, ...], size: int) -> None:
