@@ -40,6 +40,7 @@ _OURS = ("language",)
 # What a server refuses may be what it does not know. The first way streams everywhere; the second gives whole clips at
 # any speed, which vLLM-Omni does not stream; the third has OpenAI's own fields only.
 _WAYS: tuple[tuple[str, ...], ...] = ((), _STREAMED, _STREAMED + _OURS)
+_CHANNELS = tuple("12345678")
 _RATE_HEADERS = ("X-Sample-Rate", "X-Audio-Sample-Rate", "Sample-Rate")
 
 
@@ -168,7 +169,7 @@ class HttpSpeechPredictor:
 
     async def _chunks(self, reply: Reply, job: Job) -> AsyncGenerator[Chunk]:
         """The sound of a reply, in whatever form it came."""
-        reader = SoundReader(_told_rate(reply) or self._raw_hz)
+        reader = SoundReader(_told_rate(reply) or self._raw_hz, _told_channels(reply))
         kind = reply.content_type
         if kind == "text/event-stream":
             pieces = _events(reply)
@@ -264,10 +265,22 @@ def _sound_of(event: bytes) -> bytes | None:
 
 def _told_rate(reply: Reply) -> int | None:
     """The rate in the reply's headers, where one is there: `audio/pcm;rate=44100`, or one of the usual names."""
-    parameters = reply.headers.get("Content-Type", "").replace(" ", "").lower().split(";")[1:]
-    told = [value.partition("=")[2] for value in parameters if value.startswith(("rate=", "samplerate="))]
+    told = _parameters(reply, "rate", "samplerate")
     told += [reply.headers[name] for name in _RATE_HEADERS if name in reply.headers]
     return checked_rate(int(told[0])) if told and told[0].isdecimal() else None
+
+
+def _told_channels(reply: Reply) -> int:
+    """How many channels raw samples have: `audio/pcm;rate=24000;channels=2`."""
+    told = _parameters(reply, "channels")
+    return int(told[0]) if told and told[0] in _CHANNELS else 1
+
+
+def _parameters(reply: Reply, *names: str) -> list[str]:
+    """The values of those parameters of the Content-Type."""
+    parameters = reply.headers.get("Content-Type", "").replace(" ", "").lower().split(";")[1:]
+    pairs = (parameter.partition("=") for parameter in parameters)
+    return [value.strip('"') for name, _, value in pairs if name in names]
 
 
 def _base_of(url: str) -> str:

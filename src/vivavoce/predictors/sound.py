@@ -30,13 +30,14 @@ class SoundReader:
     """Reads s16le samples, or WAV files where they announce themselves: no header is ever heard as sound.
 
     A WAV file streams while it holds 16-bit PCM and is read whole where it holds anything else. Several files behind
-    one another are one sound. `rate_hz` is what the header says, once it is there. Half a sample at the end is dropped
+    one another are one sound. Several `channels`, of raw samples or in a file, become one. `rate_hz` is what the header says, once it is there. Half a sample at the end is dropped
     and counted in `dropped_bytes`.
     """
 
-    def __init__(self, rate_hz: int) -> None:
+    def __init__(self, rate_hz: int, channels: int = 1) -> None:
         self.rate_hz = rate_hz
-        self._aligner = FrameAligner()
+        self._channels = channels
+        self._aligner = FrameAligner(2 * channels)
         self._start: bytes | None = b""
         self._wav: _WavReader | None = None
 
@@ -55,7 +56,7 @@ class SoundReader:
             if data.startswith((b"RIFF", b"RF64")):
                 self._wav = _WavReader()
         if self._wav is None:
-            return from_pcm16(self._aligner.feed(data))
+            return self._samples(data)
         samples = self._wav.feed(data)
         self.rate_hz = self._wav.rate_hz or self.rate_hz
         return samples
@@ -66,10 +67,13 @@ class SoundReader:
             samples = self._wav.finish()
             self.rate_hz = self._wav.rate_hz or self.rate_hz
             return samples
-        samples = from_pcm16(self._aligner.feed(self._start or b""))
+        samples = self._samples(self._start or b"")
         self._start = None
         self._aligner.flush()
         return samples
+
+    def _samples(self, data: bytes) -> Samples:
+        return _mixed(from_pcm16(self._aligner.feed(data)), self._channels)
 
 
 class _WavReader:
@@ -165,8 +169,12 @@ class _WavReader:
         return True
 
     def _samples(self, data: bytes) -> Samples:
-        samples = from_pcm16(self._aligner.feed(data))
-        if self._channels == 1:
-            return samples
-        mixed: Samples = samples.reshape(-1, self._channels).mean(axis=1, dtype=np.float32)
-        return mixed
+        return _mixed(from_pcm16(self._aligner.feed(data)), self._channels)
+
+
+def _mixed(samples: Samples, channels: int) -> Samples:
+    """Interleaved channels as one."""
+    if channels == 1:
+        return samples
+    mixed: Samples = samples.reshape(-1, channels).mean(axis=1, dtype=np.float32)
+    return mixed

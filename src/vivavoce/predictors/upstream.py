@@ -13,6 +13,7 @@ from .addresses import Addresses, Place
 from .exchange import Exchange, Lost
 from .faults import BrokenOff, Unreachable, fault_of
 from .patience import Patience
+from .unpacking import Unpacker
 
 __all__ = ["MAX_BODY_BYTES", "MAX_STREAM_BYTES", "Reply", "Upstream"]
 
@@ -34,6 +35,8 @@ class Reply:
         self._patience = patience
         self._is_kept = is_kept
         self._size = 0
+        self._plain = exchange.headers.get("Content-Encoding", "").strip().lower() in ("", "identity")
+        self._unpacker: Unpacker | None = None
         self.status = exchange.status
         self.headers: Mapping[str, str] = exchange.headers
         self.content_type = exchange.headers.get("Content-Type", "").partition(";")[0].strip().lower()
@@ -49,18 +52,30 @@ class Reply:
         return self._exchange.tells_its_end
 
     async def some(self, limit_bytes: int = MAX_STREAM_BYTES) -> bytes:
-        """The next bytes, as they come; b"" at the end.
+        """The next bytes, as they come and unpacked; b"" at the end.
 
         Raises BrokenOff, OutOfPatience, and PredictorFailed once all of them are over the limit.
         """
-        try:
-            data = await self._patience.wait(self._exchange.some())
-        except Lost:
-            raise BrokenOff("The connection to the predictor was lost while it was speaking.") from None
+        data = await self._raw() if self._plain else await self._unpacked(limit_bytes)
         self._size += len(data)
         if self._size > limit_bytes:
             raise PredictorFailed(f"The predictor's reply is longer than {limit_bytes} bytes.")
         return data
+
+    async def _raw(self) -> bytes:
+        try:
+            return await self._patience.wait(self._exchange.some())
+        except Lost:
+            raise BrokenOff("The connection to the predictor was lost while it was speaking.") from None
+
+    async def _unpacked(self, limit_bytes: int) -> bytes:
+        if self._unpacker is None:
+            self._unpacker = Unpacker(self.headers["Content-Encoding"])
+        while packed := await self._raw():
+            if data := self._unpacker.feed(packed, limit_bytes):
+                return data
+        self._unpacker.finish()
+        return b""
 
     async def whole(self, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
         """The rest of the body. Raises as `some` does."""
@@ -118,7 +133,7 @@ class Upstream:
         """
         async with self.any_reply(method, url, patience, body=body, headers=headers) as reply:
             if reply.status != 200:
-                raise fault_of(reply.status, await _excerpt(reply), reply.headers.get("Retry-After"))
+                raise fault_of(reply.status, await _excerpt(reply), reply.headers)
             yield reply
 
     @asynccontextmanager

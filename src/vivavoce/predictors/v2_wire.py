@@ -23,7 +23,6 @@ __all__ = [
     "Tensor",
     "Wanted",
     "WireError",
-    "error_in",
 ]
 
 HEADER_LENGTH = "Inference-Header-Content-Length"
@@ -154,17 +153,6 @@ class InferResponse:
             )
         except WireError as error:
             raise PredictorFailed(f"The predictor's reply is not of the V2 protocol: {error}.") from None
-
-
-def error_in(body: bytes) -> str:
-    """The message in an error's body: V2's string, OpenAI's object, or the first of whatever else it is."""
-    try:
-        error = json.loads(body)["error"]
-        if isinstance(error, dict):
-            error = error["message"]
-    except (ValueError, RecursionError, TypeError, KeyError):
-        error = body[:200].decode("utf-8", "replace")
-    return " ".join(str(error).split())[:500]
 
 
 def _encode(head: dict[str, Any], key: str, tensors: tuple[Tensor, ...], is_binary: Callable[[str], bool]) -> Body:

@@ -1,8 +1,10 @@
 import asyncio
 import base64
 import collections
+import gzip
 import json
 import random
+import zlib
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +15,7 @@ from vivavoce.errors import BadRequest, Busy, PredictorFailed, UnknownVoice, Viv
 from vivavoce.predictors.faults import BrokenOff, OutOfPatience, Unreachable
 from vivavoce.predictors.http_speech import HttpSpeechPredictor
 from vivavoce.predictors.remote import Times
-from vivavoce.predictors.upstream import MAX_STREAM_BYTES
+from vivavoce.predictors.upstream import MAX_BODY_BYTES, MAX_STREAM_BYTES
 
 SPEECH = "/v1/audio/speech"
 
@@ -117,6 +119,57 @@ async def test_chatterbox_tts_api_11_a_header_is_never_heard(predict, kit, kind,
     assert predictor.rate_hz("anna") == 44_100
 
 
+@pytest.mark.parametrize("coding", ["gzip", "x-gzip", "GZIP", "deflate", "raw deflate", "identity"])
+@pytest.mark.parametrize("is_chunked", [True, False])
+async def test_a_proxy_that_packs_unasked_is_unpacked(predict, kit, coding, is_chunked) -> None:
+    wanted, content = kit.tone(0.2), kit.pcm(kit.tone(0.2))
+    bits = {"identity": 0, "raw deflate": -15, "deflate": 15}.get(coding, 31)
+    packer = zlib.compressobj(wbits=bits or 15)
+    packed = packer.compress(content) + packer.flush() if bits else content
+    headers = {"Content_Type": "audio/pcm", "Content_Encoding": coding.removeprefix("raw ")}
+    pieces = [packed[:1], packed[1:100], packed[100:]]
+    predictor, server = await predict(
+        lambda asked: asked.chunked(*pieces, **headers) if is_chunked else asked.whole(packed, **headers)
+    )
+    np.testing.assert_allclose(kit.sound(await kit.heard(predictor.synthesize(kit.job()))), wanted, atol=1e-4)
+    assert server.asked[0].headers["accept-encoding"] == "identity"
+
+
+async def test_a_packed_refusal_still_says_why(predict, kit) -> None:
+    body = gzip.compress(json.dumps({"error": {"message": "The card is on fire."}}).encode())
+    predictor, _ = await predict(lambda asked: asked.whole(body, 500, Content_Encoding="gzip"))
+    with pytest.raises(PredictorFailed, match="500: The card is on fire"):
+        await kit.heard(predictor.synthesize(kit.job()))
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "said"),
+    [
+        ("br", b"\x0b\x02\x80abcd\x03", "packed as 'br'"),
+        ("gzip", b"\x00\x01" * 50, "not the gzip"),
+        ("deflate", b"\xff\xff" * 50, "not the deflate"),
+        ("gzip", gzip.compress(bytes(9_000))[:-9], "not the gzip"),
+        ("gzip", gzip.compress(bytes(MAX_BODY_BYTES + 2)), "longer than"),
+    ],
+)
+async def test_packing_that_cannot_be_undone_is_never_heard(predict, kit, coding, body, said) -> None:
+    predictor, _ = await predict(lambda asked: asked.whole(body, Content_Type="audio/pcm", Content_Encoding=coding))
+    with pytest.raises(PredictorFailed, match=said):
+        await kit.heard(predictor.synthesize(kit.job()))
+
+
+@pytest.mark.parametrize("kind", ["audio/pcm; rate=16000; channels=2", 'audio/pcm;channels="2";rate="16000"'])
+async def test_two_channels_of_raw_sound_become_one(predict, kit, kind) -> None:
+    wanted = kit.tone(0.2, rate_hz=16_000)
+    both = np.repeat(wanted, 2)
+    predictor, _ = await predict(
+        lambda asked: asked.chunked(kit.pcm(both)[:1001], kit.pcm(both)[1001:], Content_Type=kind)
+    )
+    chunks = await kit.heard(predictor.synthesize(kit.job()))
+    assert {chunk.rate_hz for chunk in chunks} == {16_000}
+    np.testing.assert_allclose(kit.sound(chunks), wanted, atol=1e-4)
+
+
 async def test_kokoro_fastapi_94_a_file_for_every_piece_is_one_sound(predict, kit) -> None:
     piece = kit.tone(0.1)
     predictor, _ = await predict(lambda asked: asked.chunked(*[kit.wav(piece)] * 3, Content_Type="audio/wav"))
@@ -203,7 +256,9 @@ async def test_openai_a_server_that_takes_only_its_own_fields(predict, kit) -> N
         (500, {"error": {"message": "CUDA out of memory"}}, PredictorFailed, "CUDA"),
         (502, b"<html>bad gateway</html>", PredictorFailed, "502"),
         (404, {"error": {"message": "The model does not exist."}}, PredictorFailed, "does not exist"),
-        (302, b"", PredictorFailed, "302"),
+        (302, b"", PredictorFailed, "302: moved to /elsewhere"),
+        (500, b"\x1f\x8b\x08\x00", PredictorFailed, "answered 500.$"),
+        (500, b"no\x00 room\x1b[2J" + "é".encode()[:1], PredictorFailed, "500: no room \\[2J$"),
         (204, b"", PredictorFailed, "204"),
     ],
 )
