@@ -14,42 +14,52 @@ def stage(workshop):
 
 TEXT = "Say “hi”, twice: $5 or 👋🏽 bye."
 
-REST = """async ([text, words, ms, whole, from]) => {
+REST = """async ([text, words, ms, whole, from, silenceMs]) => {
   const { Received } = await import("/resume.js");
   const received = new Received();
   received.add(words.map(([start, end, start_ms, end_ms]) => ({ start, end, start_ms, end_ms })));
   received.extend(ms);
   if (whole) received.complete();
-  const rest = received.restOf(text, from);
-  return [rest.offset, rest.cutMs, rest.text];
+  const { cutMs, rest } = received.restOf(text, from, silenceMs);
+  return [rest.offset, cutMs, rest.text, rest.before, rest.silence_ms];
 }"""
 
 WORDS = [[0, 3, 0, 100], [5, 7, 120, 200], [10, 15, 220, 400]]
 
 
+# What was received, and from it: where to go on, where to cut, and how much of the pause there is left.
 CASES = {
     "in the first word": (WORDS, 90, False, (0, 0, 0)),
-    "in the second word": (WORDS, 150, False, (5, 120, 5)),
+    "in the second word": (WORDS, 150, False, (5, 120, 20)),
     "between words": (WORDS, 210, False, (10, 210, 10)),
-    "in a later word": (WORDS, 397, False, (10, 220, 10)),
-    "a sample short is whole": (WORDS, 399.5, False, (17, 399.5, 17)),
-    "in a word not told yet": (WORDS, 460, False, (17, 400, 17)),
-    "in the pause after a segment": (WORDS, 460, True, (17, 460, 17)),
+    "in a later word": (WORDS, 397, False, (10, 220, 20)),
+    "a sample short is whole": (WORDS, 399.5, False, (17, 399.5, 0)),
+    "in a word not told yet": (WORDS, 460, False, (17, 400, 0)),
+    "at the end of a segment": (WORDS, 460, True, (17, 460, 0)),
     "nothing at all": ([], 0, False, (0, 0, 0)),
     "sound without words": ([], 300, False, (0, 0, 0)),
-    "money keeps its sign": ([*WORDS, [17, 19, 400, 500]], 500, True, (20, 500, 20)),
-    "at the end": ([[23, 25, 0, 300], [26, 29, 300, 500]], 500, True, (30, 500, 30)),
+    "money keeps its sign": ([*WORDS, [17, 19, 400, 500]], 500, True, (20, 500, 0)),
+    "before the word after a pause": ([*WORDS, [17, 19, 700, 800]], 750, False, (17, 700, 300)),
+    "at the end": ([[23, 25, 0, 300], [26, 29, 300, 500]], 500, True, (30, 500, 0)),
 }
 
 
 def test_the_first_word_that_was_not_heard_whole(stage) -> None:
-    for name, (words, ms, whole, (offset, cut_ms, text_from)) in CASES.items():
-        got = stage.page.evaluate(REST, [TEXT, words, ms, whole, 0])
-        assert got == [offset, cut_ms, TEXT[text_from:]], name
+    for name, (words, ms, whole, (offset, cut_ms, silence_ms)) in CASES.items():
+        got = stage.page.evaluate(REST, [TEXT, words, ms, whole, 0, 0])
+        assert got == [offset, cut_ms, TEXT[offset:], TEXT[:offset], silence_ms], name
 
 
 def test_a_leg_without_a_sound_begins_again_where_it_began(stage) -> None:
-    assert stage.page.evaluate(REST, [TEXT, [], 0, False, 17]) == [17, 0, TEXT[17:]]
+    """With as much of the pause there as there was before."""
+    assert stage.page.evaluate(REST, [TEXT, [], 0, False, 17, 70]) == [17, 0, TEXT[17:], TEXT[:17], 70]
+    assert stage.page.evaluate(REST, [TEXT, [[17, 19, 90, 200]], 120, False, 17, 70])[-1] == 160
+
+
+def test_a_server_needs_no_more_of_the_text_before_than_its_end(stage) -> None:
+    text = "Far away. " * 50
+    before = stage.page.evaluate(REST, [text, [[490, 493, 0, 100]], 40, False, 480, 0])[3]
+    assert before == text[:490][-100:]
 
 
 def test_waits_between_tries_grow_and_differ(stage) -> None:

@@ -104,6 +104,8 @@ def test_a_lost_connection_goes_on_at_the_right_word(open_stage, studio, text: s
     assert resumed[0]["text"].split() == words[3:]
     assert text[len(text) - len(resumed[0]["text"]) :] == resumed[0]["text"]
     assert resumed[0]["offset"] == len(text) - len(resumed[0]["text"])
+    assert resumed[0]["before"] == text[: resumed[0]["offset"]][-100:]
+    assert resumed[0]["silence_ms"] == 0
     assert studio.connections == 2
     expect(stage.page.locator("#timeline .summary")).to_contain_text("went on after 1 lost connection")
 

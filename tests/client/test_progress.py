@@ -213,6 +213,37 @@ def test_a_segment_that_ended_is_not_said_again_even_where_word_times_run_over()
     assert progress.rest.text == "'Tis late."
 
 
+@pytest.mark.parametrize(
+    ("rest_ms", "ahead_ms", "silence_ms"),
+    [(0, 1_000, 0), (200, 1_000, 0), (200, 0, 200)],
+)
+def test_the_next_leg_is_told_where_it_stands_and_what_is_there_of_the_pause(rest_ms, ahead_ms, silence_ms):
+    progress = playing("Go on. Now!")
+    progress.segment(Segment(0, 0, 7, "Go on. ", "Go on."))
+    progress.words([word("Go", 0, 0, 200), word("on", 3, 200, 400)])
+    progress.sound(silence(460), 1_000)
+    progress.segment_ended(SegmentEnded(0, 460, 1))
+    progress.segment(Segment(1, 7, 11, "Now!", "Now!"))
+    progress.sound(silence(rest_ms), ahead_ms)
+    progress.cut()
+    for _ in range(2):
+        rest = progress.rest
+        assert (rest.text, rest.before, rest.silence_ms) == ("Now!", "Go on. ", silence_ms)
+        progress.begin()  # a leg that dies before its first sound changes nothing
+        progress.cut()
+
+
+def test_of_the_text_that_was_heard_the_end_is_kept():
+    progress = Progress(RATE_HZ)
+    assert progress.rest.before == ""
+    text = "word " * 100
+    progress.write(text)
+    progress.words([word("word", 495, 0, 10)])
+    progress.sound(silence(10), 1_000)
+    progress.cut()
+    assert progress.rest.before == text[-100:]
+
+
 def test_a_segment_that_was_announced_and_never_sounded_is_not_announced_twice():
     progress = playing("Left. Right.")
     events = progress.segment(Segment(0, 0, 6, "Left. ", ""))

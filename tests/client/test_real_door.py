@@ -198,6 +198,30 @@ async def test_wherever_the_wire_is_cut_no_word_is_lost_and_none_repeated(gatewa
         assert len(predictor.spoken) < 2 * len(words)
 
 
+def pauses_ms(events):
+    """The silences of a speech that a listener takes for the end of a sentence."""
+    pcm = np.frombuffer(b"".join(event.pcm for event in events if isinstance(event, Audio)), "<i2")
+    gaps = np.diff(np.flatnonzero(np.abs(pcm) > 100)) * 1000 / RATE_HZ
+    return gaps[gaps > 50]
+
+
+async def test_wherever_the_wire_is_cut_sentences_keep_the_pause_between_them(gateway, fragile, tools):
+    port, _, predictor = await gateway()
+    text = TEXT.replace(",", "")
+    whole = pauses_ms(await speak(f"ws://127.0.0.1:{port}", tools, text))
+    assert len(whole) == 3
+    assert whole.min() > 250
+    fresh = 0
+    for budget in range(30_000, 120_000, 3_000):
+        predictor.spoken.clear()
+        url, _ = await fragile(port, [budget])
+        events = await speak(url, tools, text)
+        np.testing.assert_allclose(pauses_ms(events), whole, atol=60, err_msg=str(budget))
+        resumed = next(event for event in events if isinstance(event, Resumed))
+        fresh += text[: resumed.offset].endswith((". ", "! ", "? "))
+    assert fresh > 3  # enough of them went on between two sentences
+
+
 async def test_a_storm_of_cuts_is_survived(gateway, fragile, tools):
     port, _, _ = await gateway()
     url, wires = await fragile(port, [20_000] * 12)

@@ -566,6 +566,22 @@ def test_a_resume_goes_on_with_the_tokens_settings(talk):
     assert (ask.rate_hz, ask.word_timestamps, ask.speed, ask.voice) == (16_000, True, 1.25, "alloy")
 
 
+@pytest.mark.parametrize(
+    "told, rest_ms",
+    [
+        ({"before": "All of it was heard. "}, 240),
+        ({"before": "All of it was heard. ", "silence_ms": 90}, 150),
+        ({"before": "All of it was heard. ", "silence_ms": 500.5}, 0),
+        ({"before": "Nearly all ", "silence_ms": None}, 0),
+        ({"before": None, "silence_ms": 0}, 0),
+        ({}, 0),
+    ],
+)
+def test_a_resume_begins_with_what_was_not_received_of_the_pause_there(talk, told, rest_ms):
+    _, action = say(talk, "resume", token="good", text="Here it goes on.", offset=57, **told)
+    assert action.ask.resumed.opening_rest_ms == pytest.approx(rest_ms)  # at a speed of 1.25
+
+
 def test_a_resumed_text_may_go_on_or_be_over(talk):
     _, action = say(talk, "resume", request_id="mine", token="good", offset=3)
     assert (action.ask.request_id, action.ask.streamed) == ("mine", True)
@@ -585,6 +601,9 @@ def test_a_resumed_text_may_go_on_or_be_over(talk):
         ({"token": "good", "offset": -1}, "out_of_range", "offset"),
         ({"token": "good", "offset": 1.5}, "bad_message", "offset"),
         ({"token": "good", "offset": "9"}, "bad_message", "offset"),
+        ({"token": "good", "before": 9}, "bad_message", "before"),
+        ({"token": "good", "silence_ms": -1}, "out_of_range", "silence_ms"),
+        ({"token": "good", "silence_ms": "1"}, "bad_message", "silence_ms"),
     ],
 )
 def test_a_resume_that_cannot_be_is_an_error_and_the_connection_stays_usable(talk, fields, code, param):

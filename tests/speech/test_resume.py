@@ -55,6 +55,12 @@ def test_the_lexicon_is_the_servers_own(wall):
     assert tokens.read(tokens.sign(spoken, **DOOR), "kiosk").utterance == SPOKEN
 
 
+def test_a_pause_to_begin_with_is_no_setting(wall):
+    tokens = ResumeTokens(SECRET, 900, wall)
+    token = tokens.sign(replace(SPOKEN, opening_rest_ms=300.0), **DOOR)
+    assert tokens.read(token, "kiosk").utterance == SPOKEN
+
+
 @pytest.mark.parametrize(("passed_s", "good"), [(0, True), (899, True), (900, False), (86_400, False)])
 def test_a_token_ages(wall, passed_s, good):
     tokens = ResumeTokens(SECRET, 900, wall)

@@ -47,6 +47,31 @@ async def test_segments_are_spoken_in_order_and_the_timeline_adds_up(predictor) 
     assert sum(isinstance(e, SegmentEnd) for e in events) == 2
 
 
+async def test_a_rest_to_begin_with_leaves_when_the_first_sound_is_there(predictor, still_clock) -> None:
+    """Nobody takes silence for speech: sound has come when something of it can be heard."""
+    text = "Going on here. And there."
+    plain = await collect(text, predictor)
+    utterance = Utterance(voice="tester", opening_rest_ms=300)
+
+    class Late:
+        slots, streams, rate_hz = 1, predictor.streams, predictor.rate_hz
+
+        async def synthesize(self, job, deadline=None):
+            still_clock.at_ms += 40
+            async for chunk in predictor.synthesize(job, deadline):
+                yield chunk
+
+    events = [event async for event in speak_utterance(text, utterance, Late(), clock=still_clock)]
+    sound = sound_of(events)
+    assert np.flatnonzero(sound_of(plain))[0] + 300 * 24 == pytest.approx(np.flatnonzero(sound)[0], abs=24)
+    assert quiet_runs_ms(sound) == quiet_runs_ms(sound_of(plain))
+    before, after = words_of(plain), words_of(events)
+    assert [word.start_ms - 300 for word in after] == pytest.approx([word.start_ms for word in before])
+    timeline = events[-1].timeline
+    assert timeline.ttfa_ms == 40
+    assert timeline.leading_silence_ms == pytest.approx(plain[-1].timeline.leading_silence_ms + 300, abs=1)
+
+
 async def test_word_times_match_the_sound_they_describe_pauses_included(predictor) -> None:
     """Kokoro-FastAPI 274: what is heard after a pause is told with the pause in it."""
     text = "Knock knock. [pause:1s] Who is there?"

@@ -78,7 +78,6 @@ class Services:
         instruct: str = "",
         speed: float = 1.0,
         rate_hz: int = 24_000,
-        offset: int = 0,
     ) -> Utterance:
         """An utterance with everything chosen that the request leaves open.
 
@@ -96,7 +95,6 @@ class Services:
             rate_hz=rate_hz,
             lexicon=self.lexicon,
             instruct=design.instruct if design is not None and self.catalog.designs else "",
-            offset=offset,
         )
 
     def select(self, voice: str | None, model: str | None, language: str | None) -> Cast:

@@ -34,6 +34,7 @@ class Leg:
         rest = progress.rest
         self.offset = self._sent_to = rest.offset
         self._opening = rest.opening
+        self._pause = {"before": rest.before, "silence_ms": rest.silence_ms} if rest.before else {}
         self._end_sent = False
         self._generation: int | None = None
         self._accepted = False
@@ -50,7 +51,8 @@ class Leg:
         more = not self._progress.ended or self._sent_to < self._progress.written
         self._end_sent = not more
         if self.is_resumed:
-            return self._frame("resume", token=self.token, offset=self._text_from, text=text, stream=more)
+            place = {"offset": self._text_from, **self._pause}
+            return self._frame("resume", token=self.token, text=text, stream=more, **place)
         return self._frame("synthesize", text=text, stream=more, **self._order.fields())
 
     def more(self) -> str | None:

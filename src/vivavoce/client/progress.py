@@ -14,6 +14,8 @@ __all__ = ["Progress", "Rest"]
 
 HOLD_ABOVE_MS = 250.0
 HELD_BYTES = 2_000_000
+# Of the text that was heard so much is kept, to tell what pause the next leg begins with.
+BEFORE_CHARACTERS = 100
 # Word times are told to a tenth of a millisecond, so they may be off by half of that.
 _SLACK_MS = 0.06
 # What may follow a word, or what was said, without being said itself.
@@ -25,11 +27,14 @@ class Rest:
     """What is still to be said: the text from the code point `offset` of the whole on, as far as it is written.
 
     `opening` are the tags that are open there; they were written before it, so they are never longer than `offset`.
+    `before` is the end of what was said, and `silence_ms` how much of the pause behind it was passed on.
     """
 
     offset: int
     text: str
     opening: str = ""
+    before: str = ""
+    silence_ms: float = 0.0
 
 
 class Progress:
@@ -44,7 +49,7 @@ class Progress:
     that word anew. Only for a listener who would run dry (less than `HOLD_ABOVE_MS` ahead) sound is passed on as it
     comes; a word that is cut then is heard again from its start.
 
-    Keeps no text and no word that it needs no more.
+    Keeps no word and, but for its last characters, no text that it needs no more.
     """
 
     def __init__(self, rate_hz: int) -> None:
@@ -62,6 +67,7 @@ class Progress:
         self._whole_to = 0
         self._whole_ms = 0.0
         self._behind_word = False
+        self._before = ""
         self._openings = Openings()
         self._read_to = 0
         self._leg_bytes = self._leg_offset = self._leg_segments = self._leg_from = 0
@@ -90,7 +96,10 @@ class Progress:
     @property
     def rest(self) -> Rest:
         """What was not heard yet; right behind a `cut`, from where the next leg has to go on."""
-        return Rest(self._whole_to, self.text_from(self._whole_to), self._openings.tags)
+        silence_ms = max(0.0, self.audio_ms - self._whole_ms)
+        return Rest(
+            self._whole_to, self.text_from(self._whole_to), self._openings.tags, self._before, round(silence_ms, 1)
+        )
 
     @property
     def said(self) -> bool:
@@ -105,7 +114,6 @@ class Progress:
         self._leg_bytes = self.given_bytes
         self._leg_segments = self._segments
         self._leg_from = self._whole_to
-        self._whole_ms = self.leg_ms
 
     def cut(self) -> None:
         """The leg is over before its end: what it brought and was not passed on is as if it had never come."""
@@ -175,6 +183,7 @@ class Progress:
             events.append(self._start_segment(self._pending))
         events += self._settle(lambda word: word.end <= self._segment_end)
         self._pass(self._segment_end)
+        self._whole_ms = self.audio_ms
         return [*events, replace(end, index=self._leg_segments + end.index)]
 
     def finish(self) -> list[Event]:
@@ -256,6 +265,7 @@ class Progress:
 
     def _read(self, text: str) -> None:
         self._openings.feed(text)
+        self._before = (self._before + text)[-BEFORE_CHARACTERS:]
         self._read_to += len(text)
 
     def _ms(self, pcm_bytes: int) -> float:

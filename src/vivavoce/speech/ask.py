@@ -8,7 +8,8 @@ from typing import Self
 from ..audio import RATES_HZ
 from ..errors import UnsupportedFormat
 from .events import Utterance
-from .messages import Framing, Synthesize
+from .messages import Framing, Resume, Synthesize
+from .pauses import Pauses
 from .resume import Resumed
 
 __all__ = ["Ask", "ask_of", "framing_of", "resumed_ask"]
@@ -65,9 +66,15 @@ def ask_of(message: Synthesize, request_id: str, generation: int) -> Ask:
     )
 
 
-def resumed_ask(resumed: Resumed, request_id: str, generation: int, offset: int) -> Ask:
-    """What a `resume` asks for: the token's own settings, and a text that begins at `offset` of the whole."""
-    utterance = replace(resumed.utterance, offset=offset)
+def resumed_ask(message: Resume, resumed: Resumed, request_id: str, generation: int) -> Ask:
+    """What a `resume` asks for, without its text: the token's own settings, from a place in the whole on.
+
+    It begins with as much of the pause there as the listener has not had.
+    """
+    utterance = resumed.utterance
+    pause_ms = Pauses().between(message.before or "", message.text or "", utterance.language) / utterance.speed
+    left_ms = max(0.0, pause_ms - (message.silence_ms or 0.0))
+    utterance = replace(utterance, offset=message.offset, opening_rest_ms=left_ms)
     return Ask(
         generation=generation,
         request_id=request_id,

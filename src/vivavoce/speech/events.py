@@ -28,6 +28,8 @@ class Utterance:
     offset: int = 0
     """Where the text begins in the whole of which it is the rest; every span and word counts from the whole's start."""
     join_short: bool = True
+    opening_rest_ms: float = 0.0
+    """The silence before its first sound, which leaves no earlier than that: the pause that the whole has there."""
 
 
 @dataclass(frozen=True, slots=True)

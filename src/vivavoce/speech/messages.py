@@ -82,11 +82,16 @@ class Synthesize(_Message):
 
 
 class Resume(_Message):
-    """Go on with the utterance of a token; `offset` code points of its text lie before `text`."""
+    """Go on with the utterance of a token; `offset` code points of its text lie before `text`.
+
+    `before` are the last of these, and `silence_ms` is how much of the pause behind them came through.
+    """
 
     token: Annotated[str, Field(min_length=1, max_length=_TOKEN_CHARACTERS)]
     text: AnyText | None = None
     offset: Annotated[int, Field(ge=0, le=2**53)] = 0
+    before: AnyText | None = None
+    silence_ms: Annotated[float, Field(ge=0)] | None = None
     stream: bool | None = None
 
 

@@ -118,7 +118,7 @@ class Conversation:
         resumed = self._read_token(message.token)
         identity = self._admissible(message.request_id or resumed.request_id, framing_of(resumed))
         streamed = message.text is None if message.stream is None else message.stream
-        ask = resumed_ask(resumed, identity, self._generations + 1, message.offset)
+        ask = resumed_ask(message, resumed, identity, self._generations + 1)
         return self._begin(ask, message.text or "", streamed)
 
     def _begin(self, ask: Ask, text: str, streamed: bool) -> list[Action]:

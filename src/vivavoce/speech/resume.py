@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from pydantic_core import to_json
+
 from ..errors import BadToken
 from .events import Utterance
 from .seal import Seal
@@ -53,7 +55,7 @@ class ResumeTokens:
         settings = {name: getattr(utterance, name) for name in _SETTINGS}
         door = [request_id, format, framing, word_timestamps, voice_asked]
         note = [caller, round(self._now_s() + self._ttl_s, 3), door, settings]
-        return self._seal.close(json.dumps(note, separators=(",", ":")).encode())
+        return self._seal.close(to_json(note))
 
     def read(self, token: str, caller: str) -> Resumed:
         """What the token says. Raises BadToken where it is forged, too old, or another caller's."""
@@ -68,4 +70,6 @@ class ResumeTokens:
         return Resumed(Utterance(**settings), *door)
 
 
-_SETTINGS = tuple(field.name for field in fields(Utterance) if field.name != "lexicon")
+# The lexicon is the server's own, and the pause to begin with is the next leg's.
+_LEFT_OUT = ("lexicon", "opening_rest_ms")
+_SETTINGS = tuple(field.name for field in fields(Utterance) if field.name not in _LEFT_OUT)

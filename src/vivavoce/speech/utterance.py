@@ -144,7 +144,7 @@ class _Speaker:
         self._pace = pace
         self._mixer = Mixer(utterance.rate_hz)
         self._normalizer = Normalizer(utterance.language, utterance.lexicon, name_emoji=utterance.name_emoji)
-        self._owed_rest_ms = 0.0
+        self._owed_rest_ms = utterance.opening_rest_ms
         self._jobs = 0
         self._spoke = False
         self._is_silent = True
@@ -190,7 +190,8 @@ class _Speaker:
                 await self._rest(beat)
             else:
                 await self._say(beat, tracker)
-        self._owed_rest_ms = max(self._owed_rest_ms, self._pauses.after(segment) / self._utterance.speed)
+        if timeline.audio_ms:
+            self._owed_rest_ms = max(self._owed_rest_ms, self._pauses.after(segment) / self._utterance.speed)
         end = SegmentEnd(
             index,
             self._mixer.position_ms - before_ms,
@@ -206,9 +207,11 @@ class _Speaker:
         await self._put(self._mixer.rest(beat.duration_ms))
 
     async def _say(self, beat: Say, tracker: WordTracker) -> None:
-        if self._timeline.audio_ms:
-            await self._put(self._mixer.rest(self._owed_rest_ms))
+        rest = self._mixer.rest(self._owed_rest_ms)
         self._owed_rest_ms = 0.0
+        if self._timeline.audio_ms:
+            await self._put(rest)
+            rest = rest[:0]
         self._jobs += 1
         job = beat.job
         take = Take(self._mixer, self._clock, self._pace.ticket(), lambda: self._predictor.rate_hz(job.voice))
@@ -218,7 +221,11 @@ class _Speaker:
                     if self._timeline.slot_ms is None:
                         self._timeline.slot_ms = take.slot_ms
                     samples = take.feed(chunk)
+                    if rest.size and samples.size:
+                        await self._put(rest)
+                        rest = rest[:0]
                     await self._put(samples, tracker.feed(chunk.words, beat.out_start, take.origin_ms))
+            await self._put(rest)
             await self._put(take.end(), tracker.flush())
         finally:
             self._note(take)

@@ -40,7 +40,7 @@ export class Speech {
     this.#wanted = rest;
     this.#text = text;
     this.#open = stream;
-    this.#rest = { offset: 0, text };
+    this.#rest = { offset: 0, text, before: "", silence_ms: 0 };
     /** Whether any of it was ever heard. */
     this.begun = false;
     /** Whether nothing more will come. */
@@ -139,13 +139,13 @@ export class Speech {
   /** Works out what is left after a broken leg. */
   #broke(leg, error) {
     const progress = leg.samples > 0;
-    const { offset, cutMs, text } = leg.received.restOf(this.#text, leg.offset);
-    this.#rest = { offset, text };
+    const { cutMs, rest } = leg.received.restOf(this.#text, leg.offset, this.#rest.silence_ms);
+    this.#rest = rest;
     if (error.code === "bad_token") {
       this.#token = null;
       error.retryable = true;
     }
-    if (progress && text.trim() === "" && !this.#open) {
+    if (progress && rest.text.trim() === "" && !this.#open) {
       this.#finish(null);
       return { done: true };
     }
