@@ -23,6 +23,7 @@ from websockets.typing import Subprotocol
 from vivavoce.api import create_app
 from vivavoce.api.connection import Connection
 from vivavoce.api.services import WARM_UP_TEXT
+from vivavoce.api.ws_wire import WebSocketWire
 from vivavoce.config import Settings
 from vivavoce.engines.base import Chunk, Phrase, Voice, WordTime
 from vivavoce.engines.catalog import Catalog
@@ -196,7 +197,14 @@ class _QuietServer(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def _running(app: FastAPI, grace_s: int = 2) -> AsyncIterator[int]:
-    config = uvicorn.Config(app, http=Connection, log_config=None, access_log=False, timeout_graceful_shutdown=grace_s)
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        ws=WebSocketWire,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=grace_s,
+    )
     server = _QuietServer(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

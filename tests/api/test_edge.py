@@ -10,7 +10,7 @@ import logging
 
 import pytest
 from fastapi import FastAPI, WebSocket
-from websockets import ConnectionClosed
+from websockets import ConnectionClosed, InvalidStatus
 from websockets.asyncio.client import connect as dial
 
 from vivavoce.api.edge import Edge
@@ -74,13 +74,25 @@ async def test_sockets_that_overlap_keep_their_names_apart(app, running, written
     assert lines[-4:] == [("two.1", "utterance"), ("one.1", "utterance"), ("two", "connection"), ("one", "connection")]
 
 
-async def test_a_socket_that_is_refused_is_logged_as_refused(app, running, written):
+@pytest.mark.parametrize(
+    ("path", "options", "status", "code"),
+    [
+        ("/ws/synthesize", {"origin": "https://evil.example"}, 403, "forbidden"),
+        ("/ws/nothing", {}, 404, "not_found"),
+    ],
+)
+async def test_a_socket_that_is_refused_is_told_why_and_logged_as_refused(
+    app, running, written, path, options, status, code
+):
     async with running(app) as port:
-        with pytest.raises(Exception, match="403"):
-            async with socket(port, origin="https://evil.example"):
+        with pytest.raises(InvalidStatus) as refused:
+            async with socket(port, path, **options):
                 pass
-    line = written()[-1]
-    assert (line["message"], line["status"]) == ("connection refused", 403)
+    reply = refused.value.response
+    assert (reply.status_code, json.loads(reply.body)["error"]["code"]) == (status, code)
+    (line,) = written()
+    assert (line["message"], line["path"], line["status"]) == ("connection refused", path, status)
+    assert line["request_id"] == reply.headers["X-Request-Id"]
 
 
 # Headers

@@ -9,6 +9,7 @@ from ..config import Settings
 from . import health, stats
 from .edge import Edge
 from .errors import handle_errors
+from .no_socket import NoSocket
 from .services import Services
 
 __all__ = ["admin_port_of", "create_admin_app"]
@@ -39,6 +40,7 @@ def create_admin_app(services: Services) -> FastAPI:
     app.state.services = services
     for part in (stats, health):
         app.include_router(part.router)
+    app.router.default = NoSocket(app.router, app.router.default)
     handle_errors(app)
     app.add_middleware(Edge)
     return app

@@ -23,6 +23,7 @@ from .auth import Auth
 from .edge import Edge
 from .errors import handle_errors
 from .limits import BodyLimit
+from .no_socket import NoSocket
 from .origins import Origins
 from .page import Page
 from .services import build_services
@@ -72,8 +73,9 @@ def create_app(
     if admin_port_of(settings) is None:
         app.include_router(stats.router)
     # Whatever no route answers; a mount would answer wrong methods of routes too.
-    if role in ("serve", "gateway"):
-        app.router.default = Page()
+    otherwise = Page() if role in ("serve", "gateway") else app.router.default
+    there_is = "" if role == "adapter" else "/ws/synthesize"
+    app.router.default = NoSocket(app.router, otherwise, there_is=there_is)
     handle_errors(app)
     app.add_middleware(BodyLimit, limit_bytes=settings.max_body_bytes)
     origins = Origins(settings.cors_origins)

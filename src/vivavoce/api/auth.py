@@ -9,7 +9,7 @@ from ..errors import Forbidden, Unauthorized
 from ..speech import replies
 from ..speech.protocol import SUBPROTOCOL
 from ..speech.seal import decode_base64url
-from .errors import send_error
+from .errors import reply_of, send_error
 from .keys import Keyring
 from .origins import Origins, is_form
 
@@ -87,8 +87,8 @@ async def _send_away(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         await send_error(send, Forbidden("Send the body as Content-Type: application/json."), scope["path"])
         return
-    await receive()
-    await send({"type": "websocket.close", "code": Forbidden.close_code, "reason": "foreign origin"})
+    reply = reply_of(Forbidden("Pages of that site may not connect here (VIVAVOCE_CORS_ORIGINS)."), scope["path"])
+    await reply(scope, receive, send)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: Unauthorized) -> None:

@@ -76,6 +76,15 @@ class Edge:
             request_id.reset(token)
 
 
+def _dressed(message: Message, identity: str) -> MutableHeaders:
+    """The headers of a reply, with those that every one has."""
+    headers = MutableHeaders(scope=message)
+    headers["X-Request-Id"] = identity
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
+    return headers
+
+
 class _Request:
     """What has been answered to one request."""
 
@@ -91,10 +100,7 @@ class _Request:
     async def tell(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
-            headers = MutableHeaders(scope=message)
-            headers["X-Request-Id"] = self._identity
-            for name, value in _HEADERS.items():
-                headers.setdefault(name, value)
+            headers = _dressed(message, self._identity)
             if self._scope["app"].state.services.admission.draining:
                 headers["Connection"] = "close"  # whoever keeps connections finds another server for the next request
         elif not message.get("more_body", False):
@@ -129,6 +135,7 @@ class _Socket:
         self._send = send
         self._accepted = False
         self._code: int | None = None
+        self._refused_with = _REFUSED
 
     async def hear(self) -> Message:
         message = await self._receive()
@@ -141,6 +148,9 @@ class _Socket:
             self._accepted = True
             headers = [*message.get("headers", ()), (b"x-request-id", self._identity.encode("ascii"))]
             message = {**message, "headers": headers}
+        elif message["type"] == "websocket.http.response.start":
+            self._refused_with = message["status"]
+            _dressed(message, self._identity)
         elif message["type"] == "websocket.close" and self._code is None:
             self._code = message.get("code", 1000)
         await self._send(message)
@@ -161,7 +171,7 @@ class _Socket:
         return self.noun if self._accepted else "connection refused"
 
     def fields(self, scope: Scope) -> dict[str, Any]:
-        return {"code": self._code} if self._accepted else {"status": _REFUSED}
+        return {"code": self._code} if self._accepted else {"status": self._refused_with}
 
 
 def _level(scope: Scope) -> int:

@@ -20,6 +20,7 @@ __all__ = [
     "handle_errors",
     "reply_of",
     "send_error",
+    "status_reply",
     "type_of",
 ]
 
@@ -53,6 +54,12 @@ def reply_of(error: VivavoceError, path: str = "") -> Response:
     return _reply(error.status, body_of(error), headers, path)
 
 
+def status_reply(status: int, message: str, path: str = "", headers: dict[str, str] | None = None) -> Response:
+    """The whole reply for what is an error of HTTP's own."""
+    body = {"message": message, "type": type_of(status), "param": None, "code": HTTPStatus(status).name.lower()}
+    return _reply(status, body, headers or {}, path)
+
+
 async def send_error(send: Send, error: VivavoceError, path: str = "") -> None:
     """Send an error from where no exception handler reaches, with nothing read of the request."""
     reply = reply_of(error, path)
@@ -75,14 +82,12 @@ def _vivavoce(request: Request, error: Exception) -> Response:
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     status = error.status_code
-    code = HTTPStatus(status).name.lower()
     message = str(error.detail)
     if status == HTTPStatus.NOT_FOUND:
         message = f"There is nothing at {request.method} {request.url.path}."
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
         message = f"{request.url.path} does not answer {request.method}."
-    body = {"message": message, "type": type_of(status), "param": None, "code": code}
-    return _reply(status, body, dict(error.headers or {}), request.scope["path"])
+    return status_reply(status, message, request.scope["path"], dict(error.headers or {}))
 
 
 def _validation(request: Request, error: Exception) -> Response:

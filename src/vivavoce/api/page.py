@@ -32,16 +32,13 @@ for _extension, _kind in {".js": "text/javascript", ".mjs": "text/javascript", "
 
 
 class Page:
-    """Serves the page's files for GET and HEAD; raises HTTPException 404 for everything else, and closes sockets."""
+    """Serves the page's files for GET and HEAD; raises HTTPException 404 for everything else."""
 
     def __init__(self, folder: Path = WEB) -> None:
         self._files: ASGIApp = StaticFiles(directory=folder, html=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1000})
-            return
         if scope["method"] not in ("GET", "HEAD") or scope["path"].startswith(("/v1/", "/v2/")):
             raise HTTPException(404)
         # Ranges of small files help nobody, and have cost other servers a denial of service.

@@ -24,6 +24,7 @@ class WebSocketWire(WebSocketsSansIOProtocol):
       code is not lost to a client that is still sending; then the connection is cut, whatever lies unsent.
     - A client that does not answer a ping in time counts as gone: 4408.
     - Text that is not UTF-8 is closed with 1007 and is no error in the log.
+    - Neither is a handshake that the app refuses with a reply of its own.
     """
 
     send_buffer_bytes = 262_144
@@ -88,6 +89,8 @@ class WebSocketWire(WebSocketsSansIOProtocol):
         await super().send(message)
         if closing and self.close_sent:
             self._linger()
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True
 
     def _close(self, code: int, reason: str) -> None:
         if not self.close_sent and not self.transport.is_closing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 from typing import Any
 
@@ -135,12 +136,20 @@ async def test_no_text_is_in_the_log(app, predictor, serve, until, caplog):
 
 
 @pytest.mark.parametrize("path", ["/ws", "/ws/", "/ws/synthesize/", "/ws/nothing", "/", "/health", "/v1/audio/speech"])
-async def test_a_websocket_where_there_is_none_is_refused(app, serve, path, until):
+async def test_a_websocket_where_there_is_none_is_told_so_and_where_one_is(app, serve, path, until):
     async with serve(app) as door:
         with pytest.raises(InvalidStatus) as refused:
             async with door.connect(path):
                 pass
-        assert refused.value.response.status_code in (403, 404)
+        reply = refused.value.response
+        assert reply.status_code == 404
+        assert reply.headers["Content-Type"] == "application/json"
+        assert reply.headers["X-Request-Id"]
+        assert reply.headers["X-Content-Type-Options"] == "nosniff"
+        told = ", which answers plain HTTP" if path in ("/health", "/v1/audio/speech") else ""
+        message = f"There is no WebSocket at {path}{told}. There is one at /ws/synthesize."
+        error = {"message": message, "type": "invalid_request_error", "param": None, "code": "not_found"}
+        assert json.loads(reply.body) == {"error": error}
         await until(lambda: door.idle)
 
 
