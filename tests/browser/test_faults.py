@@ -128,9 +128,25 @@ def test_a_key_that_expires_between_two_speeches_is_asked_for_and_the_text_is_th
     key.press("Enter")
     stage.expect_status("Finished.")
     assert [request["input"] for request in studio.requests] == ["said after all"] * 2
+    expect(stage.page.get_by_role("button", name="Speak")).to_be_focused()
     snippet = stage.page.locator("#curl").inner_text()
     assert "$VIVAVOCE_KEY" in snippet
     assert "new" not in snippet
+
+
+def test_a_wrong_key_on_the_way_does_not_forget_what_was_to_be_spoken(stage, studio) -> None:
+    studio.script.key = "new"
+    stage.say("said after two tries")
+    key = stage.page.get_by_label("API key")
+    expect(key).to_be_focused()
+    key.fill("old")
+    key.press("Enter")
+    expect(alert(stage)).to_have_text("This server does not know that API key.")
+    expect(key).to_be_focused()
+    key.fill("new")
+    key.press("Enter")
+    stage.expect_status("Finished.")
+    assert {request["input"] for request in studio.requests} == {"said after two tries"}
 
 
 @pytest.mark.parametrize("key", ["ключ", "two\nlines", "naïve 🔑"])

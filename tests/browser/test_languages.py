@@ -53,6 +53,28 @@ def test_a_language_is_found_by_its_name_its_own_name_or_its_code(stage, field) 
         assert len(listed) < 60
 
 
+def test_what_is_chosen_stands_below_the_name_of_its_group(stage, field) -> None:
+    """Options must never lie on the name that stays above them, nor it on the option the keyboard is at."""
+    seen = """() => {
+      const list = document.getElementById("language-list").getBoundingClientRect();
+      const at = (x, y) => document.elementFromPoint(x, y);
+      const active = document.querySelector(".option.active").getBoundingClientRect();
+      return [at(list.left + 40, list.top + 12).className,
+        ...[active.top + 2, active.bottom - 2].map((y) => at(list.left + 40, y).closest(".option")?.className)];
+    }"""
+    field.click()
+    for _ in range(40):
+        field.press("ArrowDown")
+    assert stage.js(seen) == ["group-name", "option active", "option active"]
+    for _ in range(20):
+        field.press("ArrowUp")
+    assert stage.js(seen) == ["group-name", "option active", "option active"]
+    field.fill("Swahili")
+    field.press("Enter")
+    field.click()
+    assert stage.js(seen) == ["group-name", "option active", "option active"]
+
+
 def test_a_search_without_a_result_says_so_and_leaves_the_choice(stage, field) -> None:
     field.fill("klingonish")
     expect(stage.page.get_by_role("listbox")).to_have_text("No such language.")

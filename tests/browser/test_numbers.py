@@ -99,6 +99,27 @@ def test_a_server_that_tells_no_history_gets_one_here(stage, studio) -> None:
     assert all(math.isclose(b - a, 200 / 59, abs_tol=0.02) for a, b in itertools.pairwise(points))
 
 
+def test_the_whole_history_comes_once_and_then_what_is_new(stage, studio) -> None:
+    """Nothing new is no new second: the chart goes on where the server's own clock does."""
+    whole = numbers()
+    last = whole["history"][-1]
+    added = [numbers(history=[{**last, "time_s": last["time_s"] + n, "streams": 100 + n}]) for n in (1, 2, 3)]
+    idle = numbers(history=[], streams=6)
+    studio.script.numbers += [whole, added[0], idle, added[1], idle, added[2]]
+    stage.until("__vivavoce.stats.history.length === 65")
+    streams = stage.js("__vivavoce.stats.history.map((second) => second.streams)")
+    assert streams[-4:] == [59 % 7, 101, 102, 103]
+    assert lines(stage, "streams")[0].count("M") == 1
+
+
+def test_a_server_that_has_just_begun_has_no_history_yet(stage, studio) -> None:
+    studio.script.numbers += [numbers(history=[])]
+    expect(stage.page.locator("#now-streams")).to_have_text("5")
+    assert stage.js("__vivavoce.stats.history") == []
+    studio.script.numbers += [numbers()]
+    stage.until("__vivavoce.stats.history.length === 62")
+
+
 def test_what_was_not_seen_is_a_gap_and_no_zero(stage, studio) -> None:
     studio.script.numbers += [
         numbers(ttfa_ms={"p50": None, "p95": None}, rtf={"p50": None}, queue_wait_ms={}, predictors=[])
@@ -117,7 +138,7 @@ def test_what_was_not_seen_is_a_gap_and_no_zero(stage, studio) -> None:
 
 
 def test_the_time_when_nobody_looked_is_filled_in_or_left_open(stage, studio) -> None:
-    """The server tells the last minute each time; what lies between two of them that are far apart is a hole."""
+    """The server tells its last minute at first; what lies between two of them that are far apart is a hole."""
     early, late = numbers(), numbers()
     for one in late["history"]:
         one["time_s"] += 90
@@ -163,6 +184,28 @@ def test_a_stream_that_breaks_is_taken_up_again(open_stage, studio) -> None:
     )
     expect(stage.page.locator("#now-streams")).to_have_text("5")
     expect(stage.page.locator("#live-state")).to_have_text("")
+
+
+def test_a_server_that_goes_and_comes_back_is_seen_as_such(open_stage, studio) -> None:
+    stage = open_stage("about:blank", expect_errors=True)
+    for doors in ("**/v1/**", "**/stats/stream"):
+        stage.page.route(doors, lambda route: route.abort())
+    stage.page.goto(studio.url)
+    expect(stage.page.locator("#health")).to_have_text("No connection")
+    expect(stage.page.get_by_role("alert")).to_have_text("The server cannot be reached. Is it still running?")
+    stage.page.unroute_all()
+    studio.script.numbers += [numbers()]
+    expect(stage.page.locator("#health")).to_have_text("4 voices ready")
+    expect(stage.page.get_by_role("alert")).to_be_hidden()
+    expect(stage.page.get_by_role("combobox", name="Language")).to_have_value("English")
+
+
+@pytest.mark.parametrize(
+    ("rtf", "told"), [(0.68, "1.5× real time"), (1.6, "0.6× real time"), (0.0008, "1,250× real time")]
+)
+def test_a_factor_is_told_as_a_speed_too(stage, studio, rtf: float, told: str) -> None:
+    studio.script.numbers += [numbers(rtf={"p50": rtf, "p95": rtf})]
+    expect(stage.page.locator("#more-rtf")).to_have_text(told)
 
 
 def test_a_server_that_keeps_its_numbers_to_itself_is_asked_once(open_stage, studio) -> None:

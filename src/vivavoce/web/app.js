@@ -33,7 +33,7 @@ const STATES = {
   played: "Finished.",
   stopped: "Stopped.",
   failed: "Not finished.",
-  held: "Your browser holds the sound back. Press Speak once more.",
+  held: "Your browser holds the sound back. Press Speak once more, and see that a loudspeaker is there.",
   typing: "Type: what you write is spoken.",
 };
 
@@ -103,6 +103,7 @@ async function download() {
   const format = at("format").value;
   const button = at("download");
   const { instruct, ...wanted } = choices.wanted;
+  const focused = document.activeElement === button;
   at("error").hidden = true;
   button.disabled = true;
   tell("Making the file…");
@@ -114,6 +115,7 @@ async function download() {
     fail(error, download);
   } finally {
     button.disabled = false;
+    if (focused && document.activeElement === document.body) button.focus();
   }
 }
 
@@ -128,13 +130,16 @@ function fail(error, again) {
 async function withKey(action) {
   at("error").hidden = true;
   doors.renew();
-  await loadVoices();
-  if (keyForm.form.hidden) action();
+  await loadVoices(action);
+  if (!keyForm.form.hidden) return;
+  if (document.activeElement === document.body) at("speak").focus();
+  action();
 }
 
 function showState() {
   const { state, place, figures, active, story } = speaker;
-  tell(state === "queued" ? placeShown(place) : STATES[state]);
+  held &&= active;
+  if (!held) tell(state === "queued" ? placeShown(place) : STATES[state]);
   if (!active && document.activeElement === at("stop")) at("speak").focus();
   at("stop").disabled = !active;
   for (const [id, shown] of Object.entries(figuresShown(figures))) at(id).textContent = shown;
@@ -146,6 +151,8 @@ function showState() {
 
 let animating = false;
 let runningMs = 0;
+let held = false;
+let gone = false;
 
 /** Lights words and moves the meter, once a frame, as long as anything is being said. */
 function animate() {
@@ -155,8 +162,7 @@ function animate() {
   const step = (nowMs) => {
     animating = speaker.active;
     if (!animating) return;
-    if (player.context?.state === "running" || speaker.state === "queued") runningMs = nowMs;
-    if (nowMs - runningMs > PATIENCE_MS) tell(STATES.held);
+    notice(nowMs);
     light();
     if (!calm) meter.draw(player.analyser);
     requestAnimationFrame(step);
@@ -165,26 +171,49 @@ function animate() {
   step(runningMs);
 }
 
+/** Tells when a context will not start, and when it has after all. */
+function notice(nowMs) {
+  if (player.context?.state === "running" || speaker.state === "queued") runningMs = nowMs;
+  const before = held;
+  held = nowMs - runningMs > PATIENCE_MS;
+  if (held) tell(STATES.held);
+  else if (before) showState();
+}
+
 function light() {
   const { last, lit } = speaker.word();
   const { offset } = typing;
   if (last && offset !== null) editor.light(last.start + offset, last.end + offset, lit);
 }
 
-async function loadVoices() {
+/** @param {() => void} again is called once a key is given, where one is asked for. */
+async function loadVoices(again = () => {}) {
   const health = at("health");
   try {
     const [answer, languages] = await Promise.all([api.voices(), api.languages()]);
     const voices = voicesOf(answer);
     choices.offer(voices, languages);
     const ready = voices.filter((voice) => voice.ready).length;
+    if (health.dataset.health === "ill") at("error").hidden = true;
     health.dataset.health = ready > 0 ? "well" : "ill";
     health.textContent = ready === 1 ? "1 voice ready" : `${ready} voices ready`;
     if (stats.state === "locked") stats.resume();
   } catch (error) {
     health.dataset.health = "ill";
     health.textContent = error.status === 401 ? "Needs a key" : "No connection";
-    fail(error, () => {});
+    fail(error, again);
+  }
+}
+
+/** That the server is gone, or there again, is seen by its numbers first. */
+function watchServer() {
+  if (stats.state === "broken") {
+    gone = true;
+    at("health").dataset.health = "ill";
+    at("health").textContent = "No connection";
+  } else if (gone) {
+    gone = false;
+    loadVoices();
   }
 }
 
@@ -194,6 +223,7 @@ function showSnippets() {
 }
 
 function shortcut(event) {
+  if (event.isComposing) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     speak(event);
@@ -225,6 +255,7 @@ for (const type of ["pointerdown", "keydown"]) {
   document.addEventListener(type, prepare, { once: true, capture: true });
 }
 speaker.addEventListener("change", showState);
+stats.addEventListener("change", watchServer);
 speaker.addEventListener("failed", ({ detail }) => fail(detail, () => at("speak").click()));
 
 function prepare() {

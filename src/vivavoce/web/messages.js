@@ -18,7 +18,7 @@ export function plainWords(error) {
 
 /** Where one waits in the server's queue. @returns {string} */
 export function placeShown({ position, expectedMs }) {
-  const about = expectedMs > 0 ? `, about ${duration(expectedMs < 1000 ? 1000 : expectedMs)}` : "";
+  const about = expectedMs > 0 ? `, about ${roughly(expectedMs)}` : "";
   return position > 1 ? `Waiting for a free place: number ${position} in the queue${about}.` : `Waiting for a free place: next in the queue${about}.`;
 }
 
@@ -46,6 +46,11 @@ export function duration(ms) {
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min`;
+}
+
+/** A guess, to the second. */
+function roughly(ms) {
+  return ms < 59_500 ? `${Math.max(1, Math.round(ms / 1000))} s` : duration(ms);
 }
 
 /** @param {number} octave of the slider. @returns {number} the speed: 0 is 1, each whole step doubles. */

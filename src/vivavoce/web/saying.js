@@ -127,7 +127,12 @@ export class Saying {
     if (this.#playback && this.#playback.rateHz !== rateHz) throw new Error("The server changed the rate of its speech.");
     if (this.#playback) return;
     this.#playback = await player.play(rateHz);
-    this.#playback.progressed = () => this.#speech.played(this.#playback.heardMs - this.#cutMs);
+    this.#playback.progressed = () => this.#progressed(this.#playback);
+  }
+
+  #progressed({ heardMs, firstSoundMs }) {
+    this.#speech.played(heardMs - this.#cutMs);
+    if (firstSoundMs !== null) this.story.heard(heardMs, performance.now() - firstSoundMs);
   }
 
   #addWords(words) {

@@ -13,11 +13,17 @@ const STEPS = [
   ["Synthesis", "slot", "first_audio"],
 ];
 
+/** A listener this much later than before has had to wait: less is the clocks' own. */
+const PAUSE_MS = 60;
+
 export class Story {
   #beganMs = 0;
   #firstAudioMs = null;
   #done = null;
   #audioMs = 0;
+  #lost = false;
+  #elsewhere = false;
+  #pauses = [{ soundMs: -Infinity, lateMs: 0 }];
 
   constructor() {
     /** Every segment of which anything is known. @type {Part[]} */
@@ -44,7 +50,8 @@ export class Story {
     if (event.type === "audio") this.#firstAudioMs ??= atMs;
     if (event.type === "segment") this.#open(event);
     if (event.type === "segment_end") this.#close(event, atMs);
-    if (event.type === "lost") this.lostMs.push(atMs);
+    if (event.type === "lost") this.#lose(atMs);
+    if (event.type === "start") this.#lost = false;
     if (event.type === "done") this.#done = event;
   }
 
@@ -53,6 +60,31 @@ export class Story {
     const part = this.segments.at(-1);
     if (part && part.audioMs === 0) part.audioMs = Math.max(0, soundMs - part.soundMs);
     this.#audioMs = soundMs;
+  }
+
+  /** Tries in vain to connect again are the same loss. */
+  #lose(atMs) {
+    if (!this.#lost) this.lostMs.push(atMs);
+    this.#lost = true;
+    this.#elsewhere ||= this.#firstAudioMs !== null;
+  }
+
+  /**
+   * Takes how far the listener is.
+   * @param {number} soundMs of the sound that is heard.
+   * @param {number} sinceMs since its first sound was heard.
+   */
+  heard(soundMs, sinceMs) {
+    const last = this.#pauses.at(-1);
+    const lateMs = sinceMs - soundMs;
+    if (lateMs < last.lateMs + PAUSE_MS) return;
+    if (soundMs < last.soundMs + PAUSE_MS) last.lateMs = lateMs;
+    else this.#pauses.push({ soundMs, lateMs });
+  }
+
+  /** When a place in the sound is heard, with the pauses before it. */
+  heardAtMs(soundMs, firstSoundMs) {
+    return (firstSoundMs ?? 0) + soundMs + this.#pauses.findLast((pause) => pause.soundMs <= soundMs).lateMs;
   }
 
   #open({ index, text, start, end }) {
@@ -69,12 +101,13 @@ export class Story {
   }
 
   /**
-   * The way to the first sound, as far as it is known.
+   * The way to the first sound, as far as it is known: where speech went on elsewhere, the server that said the end
+   * knows nothing of its beginning.
    * @param {number | null} firstSoundMs when it reached the ear.
    * @returns {Step[]}
    */
   steps(firstSoundMs) {
-    const times = this.#done?.timeline ?? {};
+    const times = (this.#elsewhere ? null : this.#done?.timeline) ?? {};
     const steps = STEPS.filter(([, from, to]) => times[from] !== undefined && times[to] !== undefined && times[to] !== null)
       .map(([name, from, to]) => ({ name, startMs: times[from], endMs: Math.max(times[from], times[to]) }));
     const made = steps.at(-1)?.endMs ?? 0;
@@ -86,7 +119,7 @@ export class Story {
 
   /** When everything is over: the last sound, or the last that was made. */
   endMs(firstSoundMs) {
-    const ends = this.segments.map((part) => Math.max(part.readyMs, (firstSoundMs ?? 0) + part.soundMs + part.audioMs));
+    const ends = this.segments.map((part) => Math.max(part.readyMs, this.heardAtMs(part.soundMs + part.audioMs, firstSoundMs)));
     return Math.max(1, firstSoundMs ?? 0, this.#firstAudioMs ?? 0, ...ends);
   }
 }

@@ -66,12 +66,12 @@ export class Timeline {
   #showParts(story, firstMs) {
     const endMs = story.endMs(firstMs);
     const parts = story.segments.slice(-SHOWN);
-    this.table.tBodies[0].replaceChildren(...parts.map((part) => rowOf(part, firstMs ?? 0, endMs)));
+    this.table.tBodies[0].replaceChildren(...parts.map((part) => rowOf(part, (ms) => story.heardAtMs(ms, firstMs), endMs)));
     this.table.tHead.querySelector(".scale").textContent = `0 – ${duration(endMs)}`;
   }
 }
 
-function rowOf(part, firstMs, endMs) {
+function rowOf(part, heardAtMs, endMs) {
   const row = made("tr");
   const name = made("th", "", part.text.trim());
   name.scope = "row";
@@ -79,7 +79,7 @@ function rowOf(part, firstMs, endMs) {
   const where = part.where ? made("small", "", part.where) : "";
   name.append(where);
   const bars = made("td", "bars");
-  bars.append(barsOf(part, firstMs, endMs));
+  bars.append(barsOf(part, heardAtMs, endMs));
   row.append(name, bars, ...numbersOf(part).map((text) => made("td", "number", text)));
   return row;
 }
@@ -90,12 +90,12 @@ function numbersOf({ waitedMs, synthesisMs, audioMs, rtf, readyMs }) {
 }
 
 /** Waiting and synthesis above, the sound below. */
-function barsOf({ waitedMs, synthesisMs, audioMs, readyMs, soundMs }, firstMs, endMs) {
+function barsOf({ waitedMs, synthesisMs, audioMs, readyMs, soundMs }, heardAtMs, endMs) {
   const svg = drawing(ROW);
   const madeFrom = Math.max(0, readyMs - synthesisMs);
   if (waitedMs > 0) svg.append(rect("waited", Math.max(0, madeFrom - waitedMs) / endMs, madeFrom / endMs, 2, 6));
   if (readyMs > 0) svg.append(rect("made", madeFrom / endMs, readyMs / endMs, 2, 6));
-  if (audioMs > 0) svg.append(rect("sounded", (firstMs + soundMs) / endMs, (firstMs + soundMs + audioMs) / endMs, 11, 8));
+  if (audioMs > 0) svg.append(rect("sounded", heardAtMs(soundMs) / endMs, heardAtMs(soundMs + audioMs) / endMs, 11, 8));
   return svg;
 }
 
