@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from .pcm import Samples, finite, frames_in, silence
@@ -23,8 +25,7 @@ class Joiner:
     def __init__(self, rate_hz: int, fade_ms: float = 3.0) -> None:
         self._rate_hz = rate_hz
         self._fade = frames_in(fade_ms, rate_hz)
-        steps = np.arange(self._fade, dtype=np.float64) / max(1, self._fade)
-        self._rise = (0.5 - 0.5 * np.cos(np.pi * steps)).astype(np.float32)
+        self._rise = _rise(self._fade)
         self._position = 0
         self._held = _EMPTY
 
@@ -57,3 +58,12 @@ class Joiner:
     def pause(self, duration_ms: float) -> Samples:
         """End the segment if one is open, and give that much silence after it."""
         return np.concatenate((self.end(), silence(duration_ms, self._rate_hz)))
+
+
+@lru_cache(maxsize=16)
+def _rise(frames: int) -> Samples:
+    """Half a cosine from 0 towards 1."""
+    steps = np.arange(frames, dtype=np.float64) / max(1, frames)
+    rise: Samples = (0.5 - 0.5 * np.cos(np.pi * steps)).astype(np.float32)
+    rise.flags.writeable = False
+    return rise

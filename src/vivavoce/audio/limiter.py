@@ -48,7 +48,7 @@ class Limiter:
         fed = finite(samples)
         if not fed.size:
             return _EMPTY
-        if fed.size <= self._block:
+        if fed.size <= self._block or (self._calm and _peak(fed) <= self._ceiling):
             return self._feed_block(fed)
         return np.concatenate(
             [self._feed_block(fed[start : start + self._block]) for start in range(0, fed.size, self._block)]
@@ -63,10 +63,9 @@ class Limiter:
         return held
 
     def _feed_block(self, fed: Samples) -> Samples:
-        peak = float(np.abs(fed).max())
         joined = np.concatenate((self._held, fed)) if self._held.size else fed
         ready = max(0, joined.size - (self._ahead - 1))
-        if self._calm and peak <= self._ceiling:
+        if self._calm and _peak(fed) <= self._ceiling:
             self._held = joined[ready:].copy()
             self._begun = self._begun or ready > 0
             return joined[:ready]
@@ -112,3 +111,7 @@ class Limiter:
         self._decided = decided[decided.size - (self._ahead - 1) :]
         out: Samples = (samples * (1.0 - reduction)).astype(np.float32)
         return out
+
+
+def _peak(samples: Samples) -> float:
+    return max(float(samples.max()), -float(samples.min()))

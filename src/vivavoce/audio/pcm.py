@@ -10,6 +10,7 @@ __all__ = ["FRAME_BYTES", "FrameAligner", "Samples", "finite", "frames_in", "fro
 Samples = npt.NDArray[np.float32]
 
 FRAME_BYTES = 2
+_LOUDEST_DOWN, _LOUDEST_UP = np.float32(-1.0), np.float32(32767.0 / 32768.0)
 
 
 def finite(samples: npt.ArrayLike) -> Samples:
@@ -25,10 +26,9 @@ def to_pcm16(samples: npt.ArrayLike) -> bytes:
 
     The inverse of `from_pcm16` for every 16-bit value.
     """
-    scaled = np.clip(finite(samples), -1.0, 1.0)
+    scaled = np.clip(finite(samples), _LOUDEST_DOWN, _LOUDEST_UP)
     scaled *= np.float32(32768.0)
     np.rint(scaled, out=scaled)
-    np.minimum(scaled, np.float32(32767.0), out=scaled)
     return scaled.astype("<i2").tobytes()
 
 

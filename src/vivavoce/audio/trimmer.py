@@ -92,7 +92,7 @@ class Trimmer:
         if not loud.size:
             return self._rest(body)
         held = sum(piece.size for piece in self._held)
-        joined = np.concatenate((*self._held, body))
+        joined = np.concatenate((*self._held, body)) if self._held else body
         begin = 0
         if not self.started:
             self.started = True

@@ -60,7 +60,8 @@ def _stretches(samples: Samples, rate_hz: int, count: int) -> Sequence[Stretch]:
     """Cut the sound into `count` stretches of voice, at its longest pauses, else into even ones."""
     hops = len(samples) // _HOP
     hop_ms = 1000 * _HOP / rate_hz
-    levels = np.sqrt(np.mean(np.square(samples[: hops * _HOP].reshape(-1, _HOP)), axis=1))
+    windows = samples[: hops * _HOP].reshape(-1, _HOP)
+    levels = np.sqrt(np.einsum("ij,ij->i", windows, windows) / _HOP)
     voiced = np.flatnonzero(levels > _SILENT * levels.max(initial=0.0))
     gaps = np.diff(voiced)
     pauses = np.flatnonzero(gaps * hop_ms >= _PAUSE_MS)

@@ -46,8 +46,11 @@ class Speech:
 
     def samples(self, start: int = 0, end: int | None = None) -> Samples:
         """The frames from `start` to `end`."""
-        part = self.numbers.reshape(-1)[start:end].astype(np.float32)
-        return finite(part * np.float32(1.0 / self.scale) if self.scale != 1.0 else part)
+        part = self.numbers.reshape(-1)[start:end]
+        if self.scale == 1.0:
+            return finite(part)
+        scaled: Samples = np.multiply(part, np.float32(1.0 / self.scale), dtype=np.float32)
+        return scaled
 
 
 def speech_in(response: InferResponse, rate_hz: int) -> Speech:
