@@ -170,7 +170,7 @@ def _encode(head: dict[str, Any], key: str, tensors: tuple[Tensor, ...], is_bina
             entry["parameters"] = parameters
         described.append(entry)
     try:
-        content = json.dumps({**head, key: described}, separators=(",", ":"), allow_nan=False).encode("ascii")
+        content = _ENCODER.encode({**head, key: described}).encode("ascii")
     except ValueError:
         raise WireError("JSON has no way to write a number that is not finite") from None
     if not payloads:
@@ -188,7 +188,7 @@ def _split(body: bytes | memoryview, header_length: str | None) -> tuple[dict[st
             raise WireError(f"{HEADER_LENGTH} must be a byte count of at most the body's {len(view)}")
         header_bytes = int(told)
     try:
-        head = json.loads(bytes(view[:header_bytes]).decode("utf-8-sig"), parse_constant=_not_a_number)
+        head = _DECODER.decode(bytes(view[:header_bytes]).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise WireError("the JSON is not valid UTF-8") from None
     except json.JSONDecodeError as error:
@@ -283,3 +283,7 @@ def _text(head: Mapping[str, Any], key: str) -> str:
 
 def _not_a_number(name: str) -> NoReturn:
     raise WireError(f"{name} is not a JSON number")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_DECODER = json.JSONDecoder(parse_constant=_not_a_number)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from pydantic_core import to_json
 
 from ..engines.base import Origin
 from ..errors import Busy, VivavoceError
@@ -173,7 +174,7 @@ def pong(identity: str | int | float | None) -> str:
 
 
 def _frame(**fields: Any) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return to_json(fields).decode()
 
 
 def _ms(value: float | None) -> float | None:
