@@ -61,7 +61,7 @@ class Outlet:
         self._emptied = asyncio.Event()
         self._emptied.set()
         self._unread = 0
-        self._over = False
+        self._over = self._writing = False
         self._loop = asyncio.get_running_loop()
         self._writing_since_s: float | None = None
         self._watch: asyncio.TimerHandle | None = None
@@ -81,9 +81,12 @@ class Outlet:
             return
         if self._over:
             raise ClientGone
-        sent: asyncio.Future[None] = self._loop.create_future()
-        self._put(_Parcel(frames, sent))
-        await sent
+        if self._writing or self._parcels:
+            sent: asyncio.Future[None] = self._loop.create_future()
+            self._put(_Parcel(frames, sent))
+            await sent
+        else:
+            await self._send_at_once(frames)
 
     async def run(self) -> None:
         """Send whatever is handed over."""
@@ -91,9 +94,13 @@ class Outlet:
             while not self._over:
                 await self._filled.wait()
                 await asyncio.sleep(0)  # what follows in the same breath leaves with it
+                self._filled.clear()
+                if self._writing:
+                    continue  # whoever writes rings again
+                self._writing = True
                 while self._parcels:
                     await self._deliver(self._parcels.popleft())
-                self._filled.clear()
+                self._writing = False
                 self._emptied.set()
         except ClientGone as error:
             self._lose(error)
@@ -111,6 +118,24 @@ class Outlet:
         with suppress(*_LOST, TimeoutError):
             async with asyncio.timeout(_CLOSE_TIMEOUT_S):
                 await self._websocket.close(code, reason)
+
+    async def _send_at_once(self, frames: Sequence[str | bytes]) -> None:
+        """Send on the spot, where nothing else waits to leave: handing over takes time that a first sound feels."""
+        self._writing = True
+        self._emptied.clear()
+        try:
+            for frame in frames:
+                await self._write(frame)
+                self._on_sent()
+        except ClientGone as error:
+            self._lose(error)
+            raise
+        finally:
+            self._writing = False
+            if self._parcels:
+                self._filled.set()
+            else:
+                self._emptied.set()
 
     def _put(self, parcel: _Parcel) -> None:
         self._parcels.append(parcel)
