@@ -35,8 +35,8 @@ _PREDICTOR_FIELDS = (
 class Stats:
     """What `/stats` shows: the window, what is the case now, and a point a second of how that went.
 
-    `run` measures the event loop and adds the points for as long as the server lives. At most `listener_limit`
-    clients follow at once.
+    `run` measures the event loop and adds the points for as long as the server lives; `noted` counts them. At most
+    `listener_limit` clients follow at once.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class Stats:
         self._now_s = now_s
         self._window = Window(clock, window_s)
         self._history: deque[dict[str, Any]] = deque(maxlen=int(window_s))
+        self.noted = 0
         self._over = asyncio.Event()
         metrics.listen(self._window.ended)
         metrics.loop_lag.set_function(lambda: self._window.lag_ms.most(_LAG_WITHIN_MS) / 1000)
@@ -72,6 +73,7 @@ class Stats:
             if now_ms - noted_ms >= _POINT_EVERY_MS:
                 noted_ms = now_ms
                 self._history.append(self._point())
+                self.noted += 1
 
     def close(self) -> None:
         """End every stream of numbers."""
@@ -86,8 +88,11 @@ class Stats:
             return False
         return True
 
-    def now(self) -> dict[str, Any]:
-        """Everything, ready for JSON: times in ms, shares as ratios, `null` where nothing was seen."""
+    def now(self, since: int = 0) -> dict[str, Any]:
+        """Everything, ready for JSON: times in ms, shares as ratios, `null` where nothing was seen.
+
+        Of the history only what came after the first `since` points that were ever `noted`.
+        """
         window, reading = self._window, self._metrics.read()
         return {
             "window_s": window.window_s,
@@ -108,7 +113,7 @@ class Stats:
             "underruns": window.underruns,
             "underruns_total": window.underruns_total,
             "predictors": _shown(reading.predictors),
-            "history": list(self._history),
+            "history": list(self._history)[max(0, len(self._history) - (self.noted - since)) :],
         }
 
     def _point(self) -> dict[str, Any]:

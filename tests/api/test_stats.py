@@ -96,6 +96,42 @@ async def test_the_stream_follows(app, running, wire):
         assert app.state.services.stats.listeners == 1
 
 
+async def test_the_stream_tells_the_whole_history_once_and_then_each_point_as_it_comes(app, running, wire):
+    stats = app.state.services.stats
+    stats.every_s = 0.001
+
+    def note(streams):
+        stats._history.append({"streams": streams})
+        stats.noted += 1
+
+    async def follow(raw):
+        raw.writer.write(b"GET /stats/stream HTTP/1.1\r\nHost: door\r\n\r\n")
+        assert (await raw.head())[0] == 200
+        return events(raw.reader)
+
+    async def noted(seen):
+        """The next points that we noted; the server's own have no streams."""
+        async with asyncio.timeout(5):
+            async for numbers in seen:
+                assert numbers["window_s"] == 60
+                if ours := [point["streams"] for point in numbers["history"] if point["streams"]]:
+                    return ours
+
+    async with running(app) as port, wire(port) as one, wire(port) as again:
+        for streams in range(1, 101):  # more than the window holds
+            note(streams)
+        seen = await follow(one)
+        assert await noted(seen) in [list(range(first, 101)) for first in range(41, 46)]
+        note(1_000)
+        assert await noted(seen) == [1_000]
+        note(1_001)
+        note(1_002)
+        assert await noted(seen) == [1_001, 1_002]
+        one.leave()
+        whole = await noted(await follow(again))
+        assert len(whole) > 50 and whole[-4:] == [100, 1_000, 1_001, 1_002]
+
+
 async def test_followers_that_leave_are_forgotten_and_too_many_are_refused(app, running, wire, until):
     stats = app.state.services.stats
     stats.listener_limit = 2

@@ -39,7 +39,10 @@ async def stats(request: Request) -> Response:
 
 @router.get("/stats/stream")
 async def stream(request: Request) -> Response:
-    """The same once a second, as server-sent events `stats`, until the server drains. Raises Busy."""
+    """The same once a second, as server-sent events `stats`, until the server drains. Raises Busy.
+
+    Of the history the first event has all there is, every later one what was added since.
+    """
     services = services_of(request)
     if services.stats.listeners >= services.stats.listener_limit:
         raise Busy("Enough are following the numbers; ask /stats now and then instead.", retry_after_s=30)
@@ -69,12 +72,13 @@ class _Follower(Response):
             stats.listeners -= 1
 
     async def _events(self) -> AsyncIterator[bytes]:
-        is_last = False
+        stats, is_last, seen = self._services.stats, False, 0
         while not is_last:
             is_last = self._services.admission.draining
-            yield f"event: stats\ndata: {json.dumps(_told(self._services), separators=(',', ':'))}\n\n".encode()
-            is_last = is_last or await self._services.stats.over_within(self._services.stats.every_s)
+            told, seen = _told(self._services, seen), stats.noted
+            yield f"event: stats\ndata: {json.dumps(told, separators=(',', ':'))}\n\n".encode()
+            is_last = is_last or await stats.over_within(stats.every_s)
 
 
-def _told(services: Services) -> dict[str, Any]:
-    return {"status": readiness(services), **services.stats.now()}
+def _told(services: Services, since: int = 0) -> dict[str, Any]:
+    return {"status": readiness(services), **services.stats.now(since)}

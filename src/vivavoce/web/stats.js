@@ -73,11 +73,15 @@ export class Stats extends EventTarget {
     }
   }
 
-  /** A server that tells its own history fills what was missed while nobody looked. */
+  /**
+   * A server tells the whole history that it has at first, which fills what was missed while nobody looked, and then
+   * what is new. For one that tells none it is made here.
+   */
   #take(numbers) {
-    const dated = (numbers.history ?? []).filter((past) => Number.isFinite(past.time_s));
-    for (const past of dated) this.#keep(Math.round(past.time_s), pastOf(past));
-    if (dated.length === 0) this.#keep(Math.max(this.#lastS + 1, Math.round(Date.now() / 1000)), sampleOf(numbers));
+    for (const past of numbers.history ?? []) {
+      if (Number.isFinite(past.time_s)) this.#keep(Math.round(past.time_s), pastOf(past));
+    }
+    if (!numbers.history) this.#keep(Math.max(this.#lastS + 1, Math.round(Date.now() / 1000)), sampleOf(numbers));
     this.history = this.#seconds();
     this.latest = numbers;
     this.#become("live");
@@ -89,6 +93,7 @@ export class Stats extends EventTarget {
   }
 
   #seconds() {
+    if (this.#samples.size === 0) return [];
     const first = this.#lastS - SHOWN_S + 1;
     for (const second of this.#samples.keys()) if (second < first) this.#samples.delete(second);
     const begin = Math.min(...this.#samples.keys());
