@@ -60,6 +60,7 @@ class Exchange(asyncio.Protocol):
         self._is_lost = False
         self._is_paused = False
         self._begin()
+        self._may_follow = not request
 
     def _begin(self) -> None:
         self._parser = httptools.HttpResponseParser(self)
@@ -102,16 +103,20 @@ class Exchange(asyncio.Protocol):
         while not self._is_head_over:
             await self._more()
 
-    async def some(self) -> bytes:
-        """What has come of the body since, as soon as that is something; b"" at its end. Raises Lost."""
-        while not self._pieces:
-            if self._is_over:
-                return b""
-            await self._more()
+    def ready(self) -> bytes | None:
+        """What has come of the body since; b"" at its end, None where more has to be waited for."""
+        if not self._pieces:
+            return b"" if self._is_over else None
         data = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
         self._buffered_bytes = 0
         self._read_on()
+        return data
+
+    async def some(self) -> bytes:
+        """As `ready`, as soon as there is something. Raises Lost."""
+        while (data := self.ready()) is None:
+            await self._more()
         return data
 
     def close(self) -> None:

@@ -35,7 +35,7 @@ class Patience:
         try:
             async with asyncio.timeout(0.0 if self._is_lost else self.left_s) as self._bound:
                 result = await work
-            self._moved_s = loop.time()
+            self.moved()
             return result
         except TimeoutError:
             if self._bound is None or not self._bound.expired():
@@ -46,6 +46,10 @@ class Patience:
         finally:
             self._bound = None
             self.left_s -= loop.time() - since_s
+
+    def moved(self) -> None:
+        """Something has come, and nobody had to wait for it."""
+        self._moved_s = asyncio.get_running_loop().time()
 
     def lose(self, since_s: float) -> None:
         """The other side is gone, and has been since that time of the loop; a wait that has moved since goes on."""

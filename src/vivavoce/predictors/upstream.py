@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 
 from ..errors import PredictorFailed
 from ..spans import carried_headers
 from .addresses import Addresses, Place
+from .ahead import Ahead
 from .exchange import Exchange, Lost
 from .faults import BrokenOff, Unreachable, fault_of
 from .patience import Patience
@@ -63,6 +65,9 @@ class Reply:
         return data
 
     async def _raw(self) -> bytes:
+        if (data := self._exchange.ready()) is not None:
+            self._patience.moved()
+            return data
         try:
             return await self._patience.wait(self._exchange.some())
         except Lost:
@@ -115,10 +120,10 @@ class Upstream:
         self._connect_timeout_s = connect_timeout_s
         self._keep_alive = keep_alive
         self._addresses = Addresses(authority)
+        self._ahead = Ahead(self._addresses, connect_timeout_s)
         self._idle: dict[tuple[str, int, bool], list[tuple[Exchange, float]]] = {}
 
-    @asynccontextmanager
-    async def request(
+    def request(
         self,
         method: str,
         url: str,
@@ -126,18 +131,14 @@ class Upstream:
         *,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[Reply]:
+    ) -> Request:
         """Send a request, give its reply once that has begun; leaving the context closes the connection at once.
 
         Raises Unreachable, BrokenOff, OutOfPatience, and what `fault_of` makes of a status that is not 200.
         """
-        async with self.any_reply(method, url, patience, body=body, headers=headers) as reply:
-            if reply.status != 200:
-                raise fault_of(reply.status, await _excerpt(reply), reply.headers)
-            yield reply
+        return Request(self, method, Place.of(url), patience, body, headers or {})
 
-    @asynccontextmanager
-    async def any_reply(
+    def any_reply(
         self,
         method: str,
         url: str,
@@ -145,15 +146,9 @@ class Upstream:
         *,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[Reply]:
+    ) -> Request:
         """As `request`, and whatever the status is, it is no error."""
-        place = Place.of(url)
-        request = _written(method, place, {**self._headers, **carried_headers(), **(headers or {})}, body)
-        exchange = await self._answered(place, request, patience)
-        try:
-            yield Reply(exchange, patience, is_kept=self._keep_alive)
-        finally:
-            self._let_go(place, exchange)
+        return Request(self, method, Place.of(url), patience, body, headers or {}, is_any_welcome=True)
 
     async def get(self, url: str, limit_s: float) -> bytes:
         """The body behind a URL. Raises as `request` does."""
@@ -161,18 +156,25 @@ class Upstream:
             return await reply.whole()
 
     async def aclose(self) -> None:
-        """Close every connection that is kept."""
+        """Close every connection that is kept, or open for what was to come."""
+        self._ahead.close()
         for kept in self._idle.values():
             for exchange, _ in kept:
                 exchange.close()
         self._idle.clear()
 
-    async def _answered(self, place: Place, request: bytes, patience: Patience) -> Exchange:
+    async def _answered(self, place: Place, request: bytes, patience: Patience, *, is_work: bool) -> Exchange:
         """A connection on which the reply begins. On a kept one that was closed meanwhile, it is sent once more."""
-        kept = self._kept(place)
-        if kept is not None:
-            with suppress(BrokenOff):
-                return await _asked(kept, request, patience)
+        if self._keep_alive:
+            kept = self._kept(place)
+            if kept is not None:
+                with suppress(BrokenOff):
+                    return await _asked(kept, request, patience)
+        elif is_work:
+            ready = self._ahead.take(place)
+            self._ahead.asked(place)
+            if ready is not None:
+                return await _asked(ready, request, patience)
         try:
             async with asyncio.timeout(self._connect_timeout_s) as bound:
                 exchange = await patience.wait(self._addresses.connect(place, request))
@@ -201,6 +203,51 @@ class Upstream:
                 kept.pop(0)[0].close()
             if not kept:
                 del self._idle[door]
+
+
+class Request:
+    """One request, sent when its block is entered; when that is left the connection closes, or is kept for another."""
+
+    __slots__ = ("_body", "_exchange", "_headers", "_is_any_welcome", "_method", "_patience", "_place", "_upstream")
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        method: str,
+        place: Place,
+        patience: Patience,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        *,
+        is_any_welcome: bool = False,
+    ) -> None:
+        self._upstream = upstream
+        self._method = method
+        self._place = place
+        self._patience = patience
+        self._body = body
+        self._headers = headers
+        self._is_any_welcome = is_any_welcome
+
+    async def __aenter__(self) -> Reply:
+        """The reply, once it has begun."""
+        upstream, body, patience = self._upstream, self._body, self._patience
+        headers = {**upstream._headers, **carried_headers(), **self._headers}
+        request = _written(self._method, self._place, headers, body)
+        self._exchange = await upstream._answered(self._place, request, patience, is_work=body is not None)
+        reply = Reply(self._exchange, patience, is_kept=upstream._keep_alive)
+        if reply.status == 200 or self._is_any_welcome:
+            return reply
+        try:
+            raise fault_of(reply.status, await _excerpt(reply), reply.headers)
+        finally:
+            upstream._let_go(self._place, self._exchange)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give it up, if it is not over."""
+        self._upstream._let_go(self._place, self._exchange)
 
 
 async def _asked(exchange: Exchange, request: bytes, patience: Patience) -> Exchange:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
 
 from ..clock import Clock
 from ..engines.base import Chunk
@@ -128,18 +130,9 @@ class Slots:
         since_ms = self.clock.now_ms() - max(late_ms, _MARGIN_HOLDS * self._held_ms)
         return any(waiter.since_ms < since_ms and waiter.claim.is_new for waiter in self._queue)
 
-    @asynccontextmanager
-    async def hold(self, deadline: Deadline | None = None) -> AsyncIterator[Hold]:
-        """Hold a slot, once there is one. Leaving, also while waiting, gives it back at once.
-
-        Raises Busy where the waiting list is full or no slot came in time.
-        """
-        hold = Hold(self, deadline)
-        await hold.take(limit=self._limit, timeout_s=self._timeout_s)
-        try:
-            yield hold
-        finally:
-            hold.free()
+    def hold(self, deadline: Deadline | None = None) -> Hold:
+        """To hold a slot for the length of a block."""
+        return Hold(self, deadline)
 
     def capacity_changed(self) -> None:
         """Give away what has become free."""
@@ -150,18 +143,18 @@ class Slots:
                 self.busy += 1
                 waiter.turn.set_result(None)
 
-    async def take(self, claim: _Claim, now_ms: float, limit: float, timeout_s: float | None) -> None:
-        """Wait for a slot; `Hold` is who calls."""
+    async def take(self, claim: _Claim, now_ms: float, *, is_first: bool) -> None:
+        """Wait for a slot; `Hold` is who calls. Who has held one before waits as long as it takes."""
         self.capacity_changed()
         if not self._queue and self.busy < self._capacity():
             self.busy += 1
             return
-        if len(self._queue) >= limit:
+        if is_first and len(self._queue) >= self._limit:
             raise Busy("Too many jobs wait for a predictor.", retry_after_s=1.0)
         waiter = _Waiter(claim, now_ms, asyncio.get_running_loop().create_future())
         self._queue.append(waiter)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(self._timeout_s if is_first else None):
                 await waiter.turn
         except TimeoutError:
             self._leave(waiter)
@@ -209,31 +202,43 @@ class Slots:
 
 
 class Hold:
-    """One job's hold on a slot."""
+    """One job's hold on a slot: `async with` waits for it, and gives it back at once when left, also while waiting.
+
+    Entering raises Busy where the waiting list is full or no slot came in time.
+    """
 
     def __init__(self, slots: Slots, deadline: Deadline | None) -> None:
         self._slots = slots
         self._claim = _Claim(deadline, slots.clock.now_ms())
         self._since_ms: float | None = None
 
-    async def take(self, limit: float = math.inf, timeout_s: float | None = None) -> None:
-        """Wait for a slot. Raises Busy where more than `limit` wait, or after `timeout_s`."""
-        asked_ms = self._slots.clock.now_ms()
-        await self._slots.take(self._claim, asked_ms, limit, timeout_s)
-        self._since_ms = now_ms = self._slots.clock.now_ms()
-        self._claim.granted(now_ms, now_ms - asked_ms)
+    async def __aenter__(self) -> Self:
+        """Wait for a slot."""
+        await self._take(is_first=True)
+        return self
 
-    def free(self) -> None:
-        """Give the slot back, where one is held."""
-        if self._since_ms is not None:
-            held_ms, self._since_ms = self._slots.clock.now_ms() - self._since_ms, None
-            self._slots.free(held_ms)
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give it back."""
+        self._free()
 
     async def give_way(self) -> None:
         """Between two steps of a job that can rest: let those go first who cannot wait, where this one can."""
         while self._slots.is_wanted_more(self._claim):
-            self.free()
-            await self.take()
+            self._free()
+            await self._take(is_first=False)
+
+    async def _take(self, *, is_first: bool) -> None:
+        asked_ms = self._slots.clock.now_ms()
+        await self._slots.take(self._claim, asked_ms, is_first=is_first)
+        self._since_ms = now_ms = self._slots.clock.now_ms()
+        self._claim.granted(now_ms, now_ms - asked_ms)
+
+    def _free(self) -> None:
+        if self._since_ms is not None:
+            held_ms, self._since_ms = self._slots.clock.now_ms() - self._since_ms, None
+            self._slots.free(held_ms)
 
 
 class ScheduledPredictor(Around):

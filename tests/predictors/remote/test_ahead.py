@@ -1,0 +1,92 @@
+import asyncio
+
+import pytest
+
+from vivavoce.predictors import ahead
+from vivavoce.predictors.patience import Patience
+from vivavoce.predictors.upstream import Upstream
+
+
+async def answer(asked) -> None:
+    await asked.whole({"said": asked.body.decode()})
+
+
+async def until(condition) -> None:
+    async with asyncio.timeout(5.0):
+        while not condition():
+            await asyncio.sleep(0.002)
+
+
+@pytest.fixture
+async def upstream(monkeypatch):
+    monkeypatch.setattr(ahead, "_CLOSE_S", 5.0)
+    monkeypatch.setattr(ahead, "_IDLE_S", 5.0)
+    made = Upstream(connect_timeout_s=1.0)
+    yield made
+    await made.aclose()
+
+
+async def say(upstream: Upstream, url: str, text: str) -> bytes:
+    async with upstream.request("POST", url, Patience(3.0), body=text.encode()) as reply:
+        return await reply.whole()
+
+
+async def test_whoever_asks_again_soon_finds_a_connection(serve, upstream) -> None:
+    server = await serve({"": answer})
+    await say(upstream, server.url, "the tide")
+    await say(upstream, server.url, "comes in")
+    await until(lambda: server.connections == 3)
+    await say(upstream, server.url, "at noon")
+    assert [asked.body for asked in server.asked] == [b"the tide", b"comes in", b"at noon"]
+    assert server.connections == 3
+    await until(lambda: server.connections == 4)
+
+
+async def test_whoever_asks_now_and_then_opens_none(serve, upstream, monkeypatch) -> None:
+    monkeypatch.setattr(ahead, "_CLOSE_S", 0.0)
+    server = await serve({"": answer})
+    for text in ("one", "two", "three"):
+        await say(upstream, server.url, text)
+    await asyncio.sleep(0.02)
+    assert server.connections == 3
+
+
+async def test_one_that_nobody_wants_is_closed(serve, upstream, monkeypatch) -> None:
+    monkeypatch.setattr(ahead, "_IDLE_S", 0.05)
+    server = await serve({"": answer})
+    await say(upstream, server.url, "gone")
+    await say(upstream, server.url, "quiet")
+    await until(lambda: server.connections == 3)
+    await until(lambda: server.open == 0)
+    assert await say(upstream, server.url, "back") == b'{"said": "back"}'
+
+
+async def test_probes_leave_it_to_speech(serve, upstream) -> None:
+    server = await serve({"": answer})
+    await say(upstream, server.url, "left")
+    await say(upstream, server.url, "right")
+    await until(lambda: server.connections == 3)
+    await upstream.get(server.url, 1.0)
+    assert server.connections == 4
+
+
+async def test_kserve_1663_one_that_was_closed_meanwhile_is_not_asked(serve, upstream) -> None:
+    server = await serve({"": answer})
+    await say(upstream, server.url, "up")
+    await say(upstream, server.url, "down")
+    await until(lambda: server.open == 1)
+    for connection in list(server._tasks):
+        connection.cancel()
+    await until(lambda: server.open == 0)
+    await asyncio.sleep(0.01)
+    assert await say(upstream, server.url, "again") == b'{"said": "again"}'
+    assert [asked.body for asked in server.asked] == [b"up", b"down", b"again"]
+
+
+async def test_closing_leaves_nothing_open(serve, upstream) -> None:
+    server = await serve({"": answer})
+    await say(upstream, server.url, "in")
+    await say(upstream, server.url, "out")
+    await until(lambda: server.connections == 3)
+    await upstream.aclose()
+    await until(lambda: server.open == 0)
