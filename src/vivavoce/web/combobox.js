@@ -26,7 +26,7 @@ export class Combobox extends EventTarget {
     super();
     Object.assign(this, { input, list, count, source });
     input.addEventListener("input", () => this.#open(input.value));
-    input.addEventListener("click", () => this.#open(""));
+    input.addEventListener("click", () => this.#clicked());
     input.addEventListener("focus", () => input.select());
     input.addEventListener("blur", () => this.#close());
     input.addEventListener("keydown", (event) => this.#key(event));
@@ -47,6 +47,12 @@ export class Combobox extends EventTarget {
 
   get #isOpen() {
     return !this.list.hidden;
+  }
+
+  /** What is typed next replaces the choice: some browsers set the caret after the focus, and so undo its selection. */
+  #clicked() {
+    if (!this.#isOpen) this.input.select();
+    this.#open("");
   }
 
   #open(query) {
