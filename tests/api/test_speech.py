@@ -232,6 +232,14 @@ async def test_the_voice_and_language_that_were_asked_for_speak(client, predicto
     assert predictor.jobs[2].voice == "mira"
 
 
+async def test_vllm_omni_says_default_and_auto_and_languages_by_name(client, predictor):
+    for fields in ({"voice": "Default", "language": "Auto"}, {"voice": "default"}, {"language": " auto "}):
+        await client.post(URL, json={"input": f"It says {fields}.", **fields})
+        assert (predictor.jobs[-1].voice, predictor.jobs[-1].phrase.language) == ("mira", "en-US")
+    await client.post(URL, json={"input": "Guten Tag.", "voice": "default", "language": "German"})
+    assert (predictor.jobs[-1].voice, predictor.jobs[-1].phrase.language) == ("otto", "de")
+
+
 async def test_markup_can_ask_for_another_speed_of_the_whole(client, predictor):
     await client.post(URL, json=ask("Slowly now.", speed=0.5))
     assert predictor.jobs[0].speed == 0.5

@@ -114,6 +114,9 @@ def test_names_find_their_voice(catalog: Catalog, voice: str | None, model: str 
         ("pt", "pf_dora", "pt"),
         ("de", "espeak/de", "de"),
         ("auto", "heart", "en"),
+        ("English", "heart", "en"),
+        (" german ", "espeak/de", "de"),
+        ("Portuguese", "pf_dora", "pt"),
     ],
 )
 def test_a_language_finds_its_best_voice(catalog: Catalog, language: str, expected: str, tag: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from fastapi import Request
@@ -98,7 +99,16 @@ class Services:
         )
 
     def select(self, voice: str | None, model: str | None, language: str | None) -> Cast:
-        """Choose who speaks. Raises UnknownVoice, UnknownModel, UnsupportedLanguage, VoiceNotInstalled."""
+        """Choose who speaks: `default` is no voice unless one is called so, `auto` no language.
+
+        Raises UnknownVoice, UnknownModel, UnsupportedLanguage, VoiceNotInstalled.
+        """
+        if (language or "").strip().lower() in ("", "auto"):
+            language = None
+        if (voice or "").strip().lower() == "default":
+            with suppress(UnknownVoice):
+                return self.catalog.resolve(voice, model, language)
+            voice = None
         if voice is None and language is None and self.source.default_voice:
             try:
                 return self.catalog.resolve(self.source.default_voice, model, None)

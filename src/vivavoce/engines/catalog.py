@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..clock import Clock, MonotonicClock
 from ..errors import UnknownModel, UnknownVoice, UnsupportedLanguage, VoiceNotInstalled
+from ..languages import find_language
 from .aliases import ANY_MODEL, KOKORO_LANGUAGES, MODEL_ALIASES, VOICE_ALIASES, VOICE_ALIASES_OF
 from .base import Engine, Voice
 
@@ -19,6 +20,7 @@ __all__ = ["USUAL_THREADS", "Catalog", "ModelEntry", "Selection", "VoiceEntry", 
 USUAL_THREADS = {"hibari": 1, "kokoro": 2}
 
 _LISTED_MAX = 8
+_LONGEST_TAG = 3
 _KNOWN_MAX, _KNOWN_MS = 256, 1000.0
 # OpenAI also names its models with the day of their snapshot.
 _DATE = re.compile(r"-\d{4}(-\d{2}-\d{2})?$")
@@ -211,13 +213,15 @@ def default_catalog(
 
 
 def _tag(language: str | None) -> str | None:
-    """A language as a BCP 47 tag: `EN_gb` is `en-GB`, Kokoro's letter `b` too; `auto` and nothing are None."""
+    """A language as a BCP 47 tag: `EN_gb` is `en-GB`, Kokoro's `b` too, `German` is `de`; `auto`, nothing are None."""
     wanted = (language or "").strip().replace("_", "-")
     if not wanted or wanted.lower() == "auto":
         return None
     if wanted.lower() in KOKORO_LANGUAGES:
         return KOKORO_LANGUAGES[wanted.lower()]
     first, *rest = wanted.split("-")
+    if len(first) > _LONGEST_TAG and (named := find_language(wanted)) is not None:
+        return named.id
     return "-".join([first.lower(), *(part.upper() if len(part) == 2 else part for part in rest)])
 
 
