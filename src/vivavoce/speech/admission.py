@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..clock import Clock
 from ..errors import Busy, RateLimited
+from .forecast import Forecast
 from .quota import Caller, Quota
 from .waiting import Place, Waiter, WaitingLine
 
@@ -21,9 +22,6 @@ LOOK_EVERY_S = 0.25
 _LOOKS_TO_TELL = 2
 # After somebody waited too long, so long no two seats are given at once.
 _CAREFUL_MS = 500.0
-# What an utterance is taken to last before any has ended: two sentences.
-_FIRST_GUESS_MS = 4_000.0
-_MEMORY = 0.1
 # Weights are fractions such as 1/3, whose sums are a hair off.
 _HAIR = 1e-9
 
@@ -81,9 +79,7 @@ class Admission:
         self._seats_of_voice: Counter[str] = Counter()
         self._seats_of_caller: Counter[str] = Counter()
         self._weights: dict[str, float] = {}
-        self._seat_ms = _FIRST_GUESS_MS
-        self._ended = 0
-        self._freed_ms = -math.inf
+        self._forecast = Forecast(clock)
         self._looks = 0
         self._last_voice: str | None = None
         self._draining = False
@@ -141,7 +137,7 @@ class Admission:
         try:
             yield seat
         finally:
-            self._note_ended(self._clock.now_ms() - since_ms + seat.linger_ms)
+            self._forecast.ended(self._clock.now_ms() - since_ms + seat.linger_ms)
             self._free(caller, voice, seat.linger_ms)
 
     def spend(self, caller: Caller, characters: int) -> None:
@@ -185,7 +181,7 @@ class Admission:
         timer = loop.call_later(self.queue_timeout_s, lambda: self._refuse(waiter, self._queue_timeout()))
         try:
             if not waiter.answer.done():
-                self._tell(waiter)
+                self._tell(waiter, self._order().index(waiter) + 1)
                 self._look_again_soon()
             refusal = await waiter.answer
         except BaseException:
@@ -215,7 +211,7 @@ class Admission:
             self._pressed_ms = self._clock.now_ms()
         is_careful = self._clock.now_ms() - self._pressed_ms < _CAREFUL_MS
         while self._line and not self._draining:
-            waiter = self._line.order(self._seats_of_caller, self._ready)[0]
+            waiter = self._order()[0]
             if not self._fits(waiter.voice):
                 return
             if waiter.answer.done():
@@ -241,7 +237,7 @@ class Admission:
             self._free_weight(voice)
 
     def _free_weight(self, voice: str) -> None:
-        self._freed_ms = self._clock.now_ms()
+        self._forecast.freed()
         self._seats_of_voice[voice] -= 1
         if not self._seats_of_voice[voice]:
             del self._seats_of_voice[voice]
@@ -269,12 +265,7 @@ class Admission:
         here = self._seats_of_caller[caller.name] + self._line.count(caller.name)
         if limit is not None and here >= limit:
             message = f"This key may have {limit} utterances at the same time, and has."
-            raise RateLimited(message, retry_after_s=self._seat_ms / 1000 / max(1, limit))
-
-    def _note_ended(self, held_ms: float) -> None:
-        """Remember how long utterances last: a plain mean at first, then one that forgets."""
-        self._ended += 1
-        self._seat_ms += (held_ms - self._seat_ms) * max(_MEMORY, 1 / (self._ended + 1))
+            raise RateLimited(message, retry_after_s=self._forecast.seat_ms / 1000 / max(1, limit))
 
     def _look_again_soon(self) -> None:
         if self._timer is None and self._line and self._loop is not None:
@@ -290,33 +281,20 @@ class Admission:
         self._look_again_soon()
 
     def _tell_all(self) -> None:
-        for index, waiter in enumerate(self._line.order(self._seats_of_caller, self._ready)):
+        for index, waiter in enumerate(self._order()):
             try:
                 self._tell(waiter, index + 1)
             except Exception as error:
                 self._line.leave(waiter)
                 waiter.answer.set_exception(error)
 
-    def _tell(self, waiter: Waiter, position: int | None = None) -> None:
-        if waiter.on_queued is None or waiter.answer.done():
-            return
-        if position is None:
-            position = self._line.order(self._seats_of_caller, self._ready).index(waiter) + 1
-        now_ms = self._clock.now_ms()
-        place = Place(position, self._expected_ms(waiter, position, now_ms), self._budget_ms(waiter, now_ms))
-        if waiter.is_news(place, now_ms):
-            waiter.told, waiter.told_ms = place, now_ms
-            waiter.on_queued(place)
+    def _tell(self, waiter: Waiter, position: int) -> None:
+        running = self.running if self._ready(waiter.voice) else 0
+        self._forecast.tell(waiter, position, running=running, limit_ms=self.queue_timeout_s * 1000)
 
-    def _expected_ms(self, waiter: Waiter, position: int, now_ms: float) -> float:
-        """Seats come free one by one, as often as of late, or less often where none has for longer than that."""
-        if not self.running or not self._ready(waiter.voice):
-            return self._budget_ms(waiter, now_ms)
-        idle_ms = now_ms - max(self._freed_ms, waiter.since_ms)
-        return position * max(self._seat_ms / self.running, idle_ms)
-
-    def _budget_ms(self, waiter: Waiter, now_ms: float) -> float:
-        return max(0.0, self.queue_timeout_s * 1000 - (now_ms - waiter.since_ms))
+    def _order(self) -> list[Waiter]:
+        """Those in line, the next first."""
+        return self._line.order(self._seats_of_caller, self._ready)
 
     def _queue_full(self) -> Busy:
         # By then everybody who waits now has been served or sent away.
