@@ -13,9 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vivavoce.config import Settings
 from vivavoce.engines.base import Chunk, Phrase
 from vivavoce.predictors.base import Job
+from vivavoce.predictors.pool_setup import pool_from_settings
 from vivavoce.predictors.v2_wire import InferResponse, Tensor
+
+from .pools import ready_count
 
 RATE_HZ = 24_000
 
@@ -248,3 +252,22 @@ class Kit:
                 return
             await asyncio.sleep(0.002)
         raise AssertionError("it never came true")
+
+
+@pytest.fixture
+async def pool_of():
+    """A pool over some servers, all of which are ready."""
+    pools = []
+
+    async def make(*floor, burst=(), ready=None, **settings):
+        settings = {"request_timeout_s": 3.0, "probe_interval_s": 0.05, "connect_timeout_s": 0.5} | settings
+        urls, more = (tuple(one if isinstance(one, str) else one.url for one in tier) for tier in (floor, burst))
+        pool = pool_from_settings(Settings.load(predictor_url=urls, burst_url=more, **settings))
+        pools.append(pool)
+        await pool.start()
+        await ready_count(pool, len(urls) + len(burst) if ready is None else ready)
+        return pool
+
+    yield make
+    for pool in pools:
+        await pool.aclose()
