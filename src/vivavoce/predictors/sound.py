@@ -14,6 +14,7 @@ __all__ = ["MAX_RATE_HZ", "MIN_RATE_HZ", "SoundReader", "checked_rate"]
 MIN_RATE_HZ, MAX_RATE_HZ = 4_000, 384_000
 _NOTHING: Samples = np.zeros(0, np.float32)
 _MAX_HEADER_BYTES = 65_536
+_WAV_MARKS, _OTHER_MARKS = (b"RIFF", b"RF64"), (b"OggS", b"fLaC", b"ID3")
 _PCM, _EXTENSIBLE = 0x0001, 0xFFFE
 # No phrase sounds for hours: lengths from here on are what writers put who do not know theirs.
 _UNKNOWN_BYTES = 1_000_000_000
@@ -47,13 +48,15 @@ class SoundReader:
         return self._aligner.dropped_bytes
 
     def feed(self, data: bytes) -> Samples:
-        """Take bytes, give the samples that are whole. Raises PredictorFailed for a WAV file that cannot be read."""
+        """Take bytes, give the samples that are whole. Raises PredictorFailed for a file that cannot be read."""
         if self._start is not None:
             self._start += data
-            if len(self._start) < 4 and b"RIFF".startswith(self._start):
+            if len(self._start) < 4 and any(mark.startswith(self._start) for mark in (*_WAV_MARKS, *_OTHER_MARKS)):
                 return _NOTHING
             data, self._start = self._start, None
-            if data.startswith((b"RIFF", b"RF64")):
+            if data.startswith(_OTHER_MARKS):
+                raise PredictorFailed("The predictor sent an encoded file where samples were asked for.")
+            if data.startswith(_WAV_MARKS):
                 self._wav = _WavReader()
         if self._wav is None:
             return self._samples(data)

@@ -24,6 +24,8 @@ _FULL_SCALE = {"INT8": 128.0, "INT16": 32_768.0, "INT32": 2_147_483_648.0}
 _FLOATS = ("FP32", "FP64", "FP16", "BF16")
 _RATE_NAMES = ("sample_rate", "sampling_rate", "sr")
 _MAX_CHANNELS = 8
+_MAX_DATA_URL_HEAD = 128
+_TO_PLUS_SLASH = bytes.maketrans(b"-_", b"+/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,12 @@ def _mixed_down(audio: Tensor) -> tuple[npt.NDArray[Any], float]:
 
 
 def _first_sound(response: InferResponse) -> Tensor:
-    """The output that must be the sound where none is called audio."""
-    for tensor in response.outputs:
-        if tensor.name not in (*_RATE_NAMES, "words") and tensor.datatype in (*_FULL_SCALE, *_FLOATS, "BYTES", "UINT8"):
-            return tensor
+    """The output that must be the sound where none is called audio: numbers before what may be a text."""
+    others = [tensor for tensor in response.outputs if tensor.name not in (*_RATE_NAMES, "words")]
+    for datatypes in ((*_FULL_SCALE, *_FLOATS, "UINT8"), ("BYTES",)):
+        for tensor in others:
+            if tensor.datatype in datatypes:
+                return tensor
     raise PredictorFailed("The predictor's reply has no audio.")
 
 
@@ -130,7 +134,12 @@ def _words_in(response: InferResponse) -> tuple[WordTime, ...] | None:
 
 
 def _unarmoured(element: bytes) -> bytes:
+    """The bytes inside base64, wrapped to lines, for URLs and in a data URL too; bytes that are no text as they are."""
+    head, comma, rest = element[:_MAX_DATA_URL_HEAD].partition(b";base64,")
+    armour = element[len(head) + len(comma) :] if rest and head.startswith(b"data:") else element
     try:
-        return base64.b64decode(element, validate=True)
+        return base64.b64decode(armour.translate(_TO_PLUS_SLASH, b" \t\r\n"), validate=True)
     except (ValueError, binascii.Error):
+        if element.isascii() and element.decode("ascii").isprintable():
+            raise PredictorFailed("The predictor sent text where sound was expected.") from None
         return element

@@ -144,6 +144,8 @@ class InferResponse:
         """Read a body; `header_length` is the header of that name. Raises PredictorFailed."""
         try:
             head, payload = _split(body, header_length)
+            if isinstance(fault := head.get("error"), str) and "outputs" not in head:
+                raise PredictorFailed(f"The predictor answered with an error: {fault[:500]}")
             return cls(
                 model_name=_text(head, "model_name"),
                 outputs=_tensors(head.get("outputs"), "outputs", payload),

@@ -85,6 +85,9 @@ def shapes(kit):
         "UINT8 of WAV": Tensor.of_numbers("audio", np.frombuffer(clip, np.uint8)),
         "base64": Tensor.of_texts("audio", base64.b64encode(data).decode()),
         "base64 of WAV": Tensor.of_texts("audio", base64.b64encode(clip).decode()),
+        "base64 in lines": Tensor("audio", "BYTES", (1,), (base64.encodebytes(data),)),
+        "base64 for URLs": Tensor("audio", "BYTES", (1,), (base64.urlsafe_b64encode(data),)),
+        "a data URL": Tensor.of_texts("audio", "data:audio/wav;base64," + base64.b64encode(clip).decode()),
         "raw BYTES": Tensor("audio", "BYTES", (1,), (data,)),
     }
 
@@ -97,11 +100,52 @@ async def test_sound_as_numbers(predict, kit, shape, binary) -> None:
     np.testing.assert_allclose(chunk.samples, kit.tone(0.1), atol=1e-4)
 
 
-@pytest.mark.parametrize("shape", ["UINT8", "UINT8 of WAV", "base64", "base64 of WAV", "raw BYTES"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "UINT8",
+        "UINT8 of WAV",
+        "base64",
+        "base64 of WAV",
+        "base64 in lines",
+        "base64 for URLs",
+        "a data URL",
+        "raw BYTES",
+    ],
+)
 async def test_sound_as_bytes(predict, kit, shape) -> None:
     predictor, _ = await predict(lambda asked: reply(asked, shapes(kit)[shape], binary=shape.startswith("raw")))
     (chunk,) = await kit.heard(predictor.synthesize(kit.job()))
     np.testing.assert_allclose(chunk.samples, kit.tone(0.1), atol=1e-4)
+
+
+async def test_a_text_beside_the_sound_is_not_taken_for_it(predict, kit) -> None:
+    told = Tensor.of_texts("said", "The kettle sings."), Tensor.of_numbers("OUTPUT0", kit.tone(0.1))
+    predictor, _ = await predict(lambda asked: reply(asked, *told))
+    (chunk,) = await kit.heard(predictor.synthesize(kit.job()))
+    np.testing.assert_allclose(chunk.samples, kit.tone(0.1), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("sound", "said"),
+    [
+        (b"no sound today, sorry", "sent text"),
+        (base64.b64encode(b"OggS" + bytes(200)), "encoded file"),
+        (base64.b64encode(b"ID3\x04" + bytes(200)), "encoded file"),
+        (b"fLaC\xff\xf8" * 30, "encoded file"),
+    ],
+)
+async def test_what_is_no_pcm_is_never_heard_as_noise(predict, kit, sound, said) -> None:
+    tensor = Tensor("audio", "BYTES", (1,), (sound,))
+    predictor, _ = await predict(lambda asked: reply(asked, tensor, binary=True))
+    with pytest.raises(PredictorFailed, match=said):
+        await kit.heard(predictor.synthesize(kit.job()))
+
+
+async def test_an_error_with_status_200_says_what_it_is(predict, kit) -> None:
+    predictor, _ = await predict(lambda asked: asked.whole({"error": "CUDA out of memory"}))
+    with pytest.raises(PredictorFailed, match="answered with an error: CUDA out of memory"):
+        await kit.heard(predictor.synthesize(kit.job()))
 
 
 async def test_another_sample_rate_is_believed(predict, kit) -> None:
