@@ -13,6 +13,9 @@ import pytest
 
 from vivavoce.engines.base import Chunk, WordTime
 from vivavoce.predictors.base import Deadline, Job
+from vivavoce.speech.protocol import Conversation
+
+from .talking import LIMIT, read_token
 
 T = TypeVar("T")
 
@@ -198,3 +201,9 @@ class SimulatedPredictor:
 @pytest.fixture(scope="session")
 def simulated() -> type[SimulatedPredictor]:
     return SimulatedPredictor
+
+
+@pytest.fixture
+def talk() -> Conversation:
+    """A conversation of a WebSocket that has just begun."""
+    return Conversation(read_token, max_characters=LIMIT)
