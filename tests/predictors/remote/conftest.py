@@ -16,10 +16,13 @@ import pytest
 from vivavoce.config import Settings
 from vivavoce.engines.base import Chunk, Phrase
 from vivavoce.predictors.base import Job
+from vivavoce.predictors.http_speech import HttpSpeechPredictor
 from vivavoce.predictors.pool_setup import pool_from_settings
+from vivavoce.predictors.remote import Times
 from vivavoce.predictors.v2_wire import InferResponse, Tensor
 
 from .pools import ready_count
+from .speech_events import SPEECH
 
 RATE_HZ = 24_000
 
@@ -271,3 +274,19 @@ async def pool_of():
     yield make
     for pool in pools:
         await pool.aclose()
+
+
+@pytest.fixture
+async def predict(serve):
+    """A predictor in front of a server that answers speech as told."""
+    made = []
+
+    async def make(answer, **kw) -> tuple[HttpSpeechPredictor, object]:
+        server = await serve({SPEECH: answer, **kw.pop("routes", {})})
+        predictor = HttpSpeechPredictor(server.url + "/v1", times=Times(kw.pop("request_s", 5.0), 1.0), **kw)
+        made.append(predictor)
+        return predictor, server
+
+    yield make
+    for predictor in made:
+        await predictor.aclose()
