@@ -103,6 +103,14 @@ def test_a_line_may_be_any_key(keyring, key):
     assert keyring(f"{key}\n").caller_of(key).name
 
 
+def test_a_comment_may_follow_a_key(keyring):
+    ring = keyring("k-1 # the kiosk\n  # a#b\nk-2\t#the desk's\n#k-3\n")
+    assert ring.caller_of("k-1").name != ring.caller_of("k-2").name
+    for none in ("k-1 # the kiosk", "a#b", "k-3"):
+        with pytest.raises(Unauthorized):
+            ring.caller_of(none)
+
+
 def test_lines_have_no_names_but_keys_are_told_apart_without_being_given_away(keyring):
     ring = keyring("# ours\nfirst\n\n  second \n", api_keys="zero, first")
     names = {key: ring.caller_of(key).name for key in ("zero", "first", "second")}

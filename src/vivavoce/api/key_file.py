@@ -17,6 +17,7 @@ __all__ = ["Entry", "digest_of", "entries_of_keys", "parse_key_file"]
 
 _LONGEST_NAME = 64
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+_COMMENT = re.compile(r"(?:^|[ \t])#.*")
 # A table, or a name that is given a value: such a line was never meant to be a key itself.
 _TOML = re.compile(r"""^[ \t]*\[|^[^#=\n]+=[ \t]*["'{\[]|^[ \t]*keys[ \t]*=""", re.MULTILINE)
 _FIELDS = ("key", "sha256", "streams", "characters_per_minute", "expires")
@@ -47,7 +48,7 @@ def entries_of_keys(keys: Iterable[str]) -> tuple[Entry, ...]:
 def parse_key_file(text: str) -> tuple[Entry, ...]:
     """The keys of a file, in any of its three forms. Raises ConfigError that quotes no key.
 
-    - One key a line; blank lines and those that begin with `#` are passed over.
+    - One key a line; blank lines, and what follows a `#` at its start or behind a space, are passed over.
     - TOML: `[keys.<name>]` with `key = "…"` or `sha256 = "…"` (of the key, in hexadecimal digits), and `streams`,
       `characters_per_minute`, `expires` (a date, or a date and a time, in UTC where it says nothing else) as needed.
     - JSON, as secret stores mount it: `{"<name>": "<key>"}`, or an object with the same fields for a key.
@@ -56,8 +57,8 @@ def parse_key_file(text: str) -> tuple[Entry, ...]:
         return _named(_json(text))
     if _TOML.search(text):
         return _named(_toml(text))
-    lines = (line.strip() for line in text.splitlines())
-    return entries_of_keys(line for line in lines if line and not line.startswith("#"))
+    lines = (_COMMENT.sub("", line).strip() for line in text.splitlines())
+    return entries_of_keys(line for line in lines if line)
 
 
 def _json(text: str) -> Mapping[str, Any]:
