@@ -327,3 +327,11 @@ def talk() -> Callable[[int], contextlib.AbstractAsyncContextManager[Talk]]:
             yield Talk(socket)
 
     return make
+
+
+@pytest.fixture
+async def door(app: FastAPI, connect: Callable[..., httpx.AsyncClient]) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the app once that has spoken."""
+    app.state.services.has_spoken()
+    async with connect(app) as client:
+        yield client

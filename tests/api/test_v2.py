@@ -1,3 +1,5 @@
+"""Speech by the V2 door: what `infer` takes, and what it gives."""
+
 from __future__ import annotations
 
 import asyncio
@@ -8,135 +10,12 @@ import json
 import wave
 import zlib
 
-import httpx
 import numpy as np
 import pytest
 
-from vivavoce.engines.base import Chunk, WordTime
-from vivavoce.errors import PredictorFailed
-from vivavoce.predictors.v2_stream import decode_event
-from vivavoce.predictors.v2_wire import HEADER_LENGTH, InferRequest, InferResponse, Tensor, Wanted
+from vivavoce.predictors.v2_wire import HEADER_LENGTH, InferRequest, Tensor, Wanted
 
-INFER = "/v2/models/tts/infer"
-SENTENCE = "The harbour lights came on one by one."
-
-
-@pytest.fixture
-def ready(app):
-    app.state.services.has_spoken()
-    return app
-
-
-@pytest.fixture
-async def door(ready, connect):
-    async with connect(ready) as client:
-        yield client
-
-
-def body_of(text: object, shape=(1,), **more) -> dict:
-    return {"inputs": [{"name": "text", "shape": list(shape), "datatype": "BYTES", "data": text}], **more}
-
-
-def read(reply: httpx.Response) -> InferResponse:
-    assert reply.status_code == 200, reply.text
-    return InferResponse.decode(reply.content, reply.headers.get(HEADER_LENGTH))
-
-
-def events(reply: httpx.Response) -> list[dict]:
-    assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
-    lines = [line for line in reply.text.split("\n\n") if line]
-    assert all(line.startswith("data: ") for line in lines)
-    return [json.loads(line[6:]) for line in lines]
-
-
-async def test_the_server_tells_its_extensions(door):
-    about = (await door.get("/v2")).json()
-    assert about["name"] == "vivavoce"
-    assert {"binary_tensor_data", "generate", "vivavoce_stream"} <= set(about["extensions"])
-    assert (await door.get("/v2/")).json() == about
-
-
-async def test_live_before_ready_and_ready_once_it_has_spoken(app, connect):
-    async with connect(app) as client:
-        assert (await client.get("/v2/health/live")).json() == {"live": True}
-        for path in ("/v2/health/ready", "/v2/models/tts/ready"):
-            early = await client.get(path)
-            assert (early.status_code, list(early.json())) == (503, ["error"])
-            assert early.headers["x-slots"] == "2"
-        refused = await client.post(INFER, json=body_of([SENTENCE]))
-        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-        app.state.services.has_spoken()
-        assert (await client.get("/v2/health/ready")).json() == {"ready": True, "live": True}
-        assert (await client.get("/v2/models/tts/ready")).json() == {"name": "tts", "ready": True}
-        assert (await client.get("/v2/models/tts/versions/1/ready")).status_code == 200
-        assert (await client.head("/v2/health/ready")).status_code == 200
-
-
-async def test_the_health_reply_tells_what_a_pool_wants_to_know(build, connect, predictor):
-    predictor.slots = 7
-    app = build(tier="burst", node_name="node\r\nX-Evil: ü1")
-    app.state.services.has_spoken()
-    async with connect(app) as client:
-        headers = (await client.get("/v2/health/ready")).headers
-    told = {name: headers[name] for name in ("x-slots", "x-streams", "x-tier", "x-node", "x-model")}
-    assert told == {
-        "x-slots": "7",
-        "x-streams": "64",
-        "x-tier": "burst",
-        "x-node": "nodeX-Evil: 1",
-        "x-model": "scripted",
-    }
-
-
-@pytest.mark.parametrize("path", ["/v2/models/tts", "/v2/models/tts/versions/1"])
-async def test_the_models_metadata_has_its_tensors_and_its_voices(door, path):
-    about = (await door.get(path)).json()
-    assert (about["name"], about["versions"]) == ("tts", ["1"])
-    assert {tensor["name"]: tensor["datatype"] for tensor in about["inputs"]}["text"] == "BYTES"
-    assert about["outputs"][0] == {"name": "audio", "datatype": "INT16", "shape": [-1]}
-    assert [voice["name"] for voice in about["vivavoce"]["voices"]] == ["mira", "otto"]
-    assert about["vivavoce"]["design"] is False
-    assert about["vivavoce"]["languages"]
-
-
-async def test_models_configuration_and_repository(door):
-    assert (await door.get("/v2/models")).json() == {"models": ["tts"]}
-    config = (await door.get("/v2/models/tts/config")).json()
-    assert (config["name"], config["max_batch_size"]) == ("tts", 0)
-    assert config["input"][0] == {"name": "text", "data_type": "TYPE_STRING", "dims": [1]}
-    index = await door.post("/v2/repository/index")
-    assert index.json() == [{"name": "tts", "version": "1", "state": "READY", "reason": ""}]
-
-
-async def test_an_unloaded_model_refuses_until_it_is_loaded_again(door):
-    assert (await door.post("/v2/repository/models/tts/unload")).json() == {"name": "tts", "unload": True}
-    assert (await door.get("/v2/health/ready")).status_code == 503
-    assert (await door.post(INFER, json=body_of([SENTENCE]))).status_code == 503
-    assert (await door.post("/v2/repository/index", json={"ready": True})).json() == []
-    assert (await door.post("/v2/repository/index", json={})).json()[0]["state"] == "UNAVAILABLE"
-    assert (await door.post("/v2/repository/models/tts/load", json={"parameters": {}})).status_code == 200
-    assert (await door.post(INFER, json=body_of([SENTENCE]))).status_code == 200
-    assert (await door.post("/v2/repository/models/other/load")).status_code == 404
-
-
-async def test_a_page_of_another_site_cannot_unload_or_infer(door):
-    foreign = {"sec-fetch-site": "cross-site", "content-type": "text/plain"}
-    for path in ("/v2/repository/models/tts/unload", INFER, "/v2/models/tts/generate"):
-        assert (await door.post(path, content=b"{}", headers=foreign)).status_code == 403
-    del foreign["content-type"]
-    assert (await door.post("/v2/repository/models/tts/unload", headers=foreign)).status_code == 403
-    assert (await door.get("/v2/health/ready")).status_code == 200
-
-
-async def test_statistics_count_what_went_well_and_what_did_not(door, predictor):
-    await door.post(INFER, json=body_of([SENTENCE]))
-    predictor.fail_at, predictor.fail_with = 0, PredictorFailed("broken")
-    await door.post(INFER, json=body_of([SENTENCE]))
-    for path in ("/v2/models/tts/stats", "/v2/models/stats", "/v2/models/tts/versions/1/stats"):
-        stats = (await door.get(path)).json()["model_stats"][0]
-        assert stats["inference_count"] == 1
-        assert stats["inference_stats"]["success"]["count"] == 1
-        assert stats["inference_stats"]["fail"]["count"] == 1
+from .v2_calls import INFER, SENTENCE, body_of, read
 
 
 @pytest.mark.parametrize("path", [INFER, "/v2/models/tts/versions/1/infer"])
@@ -388,100 +267,6 @@ async def test_a_client_that_only_lists_what_it_can_read_gets_plain_bytes(door, 
     reply = await door.post(INFER, json=body_of([SENTENCE]), headers={"accept-encoding": accept})
     assert "content-encoding" not in reply.headers
     assert reply.status_code == 200
-
-
-@pytest.mark.parametrize("body", [{"text_input": SENTENCE}, {"text": SENTENCE, "parameters": {"voice": "mira"}}])
-async def test_generate_gives_one_object(door, body):
-    reply = await door.post("/v2/models/tts/generate", json={**body, "id": "g1"})
-    answer = reply.json()
-    assert (answer["model_name"], answer["model_version"], answer["id"]) == ("tts", "1", "g1")
-    assert answer["text_output"] == SENTENCE
-    assert (answer["sample_rate"], answer["format"]) == (24_000, "pcm")
-    assert len(base64.b64decode(answer["audio"])) > 10_000
-    assert next(SENTENCE[start:end] for start, end, *_ in answer["words"]) == "The"
-
-
-async def test_generate_takes_parameters_beside_the_text(door, predictor):
-    for body in ({"speed": 2.0, "normalized": True}, {"parameters": {"speed": 2.0, "normalized": True}}):
-        await door.post("/v2/models/tts/generate", json={"text_input": "Yes.", **body})
-    assert [job.speed for job in predictor.jobs] == [2.0, 2.0]
-
-
-@pytest.mark.parametrize("path", ["/v2/models/tts/generate_stream", "/v2/models/tts/versions/1/generate_stream"])
-async def test_a_stream_brings_audio_and_words_and_one_last_event(door, path):
-    reply = await door.post(path, json={"text_input": SENTENCE, "parameters": {"normalized": True}, "id": "s"})
-    found = events(reply)
-    assert [event["final"] for event in found] == [False, False, False, True]
-    assert {event["model_name"] for event in found} == {"tts"}
-    decoded = [decode_event(json.dumps(event)) for event in found]
-    assert sum(len(event.pcm) for event in decoded) == 3 * 9_600
-    spans = [(word.start, word.end) for event in decoded for word in event.words]
-    assert " ".join(SENTENCE[start:end] for start, end in spans) == SENTENCE
-    assert " ".join(event["text_output"] for event in found).strip() == SENTENCE
-    assert reply.headers["x-slots"] == "2"
-
-
-@pytest.mark.parametrize("normalized", [True, False])
-async def test_a_stream_and_a_whole_reply_are_the_same_sound(door, normalized):
-    fields = {"text_input": "Once upon a time. There was a gate.", "parameters": {"normalized": normalized}}
-    whole = (await door.post("/v2/models/tts/generate", json=fields)).json()["audio"]
-    found = events(await door.post("/v2/models/tts/generate_stream", json=fields))
-    assert b"".join(base64.b64decode(event["audio"]) for event in found) == base64.b64decode(whole)
-
-
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        (b"", 400),
-        (b"[]", 400),
-        (b"\xff", 400),
-        (b'{"prompt": "x"}', 400),
-        (b'{"text_input": 7}', 400),
-        (b'{"text_input": ""}', 400),
-        (b'{"text_input": "Yes.", "parameters": [1]}', 400),
-        (b'{"text_input": "Yes.", "speed": "2"}', 400),
-        (b'{"text_input": "Yes.", "response_format": "mp3"}', 400),
-    ],
-)
-async def test_a_bad_generation_is_refused_before_the_stream_begins(door, app, body, status):
-    reply = await door.post("/v2/models/tts/generate_stream", content=body)
-    assert reply.status_code == status
-    assert isinstance(reply.json()["error"], str)
-    assert app.state.v2.gate.busy == 0
-
-
-async def test_a_failure_before_the_first_sound_has_a_status(door, predictor):
-    predictor.fail_at, predictor.fail_with = 0, PredictorFailed("the engine broke")
-    for path in (INFER, "/v2/models/tts/generate", "/v2/models/tts/generate_stream"):
-        reply = await door.post(path, json={**body_of([SENTENCE]), "text_input": SENTENCE})
-        assert (reply.status_code, reply.json()) == (502, {"error": "the engine broke"})
-
-
-@pytest.mark.parametrize("normalized", [True, False])
-async def test_a_failure_after_it_is_the_streams_last_event(door, app, predictor, normalized, sample):
-    predictor.fail_at, predictor.fail_with = 2, PredictorFailed("the engine broke")
-    body = {"text_input": SENTENCE, "parameters": {"normalized": normalized}}
-    found = events(await door.post("/v2/models/tts/generate_stream", json=body))
-    assert found[-1] == {"error": "the engine broke"}
-    assert len(found) > 1
-    assert not any(event.get("final") for event in found)
-    assert app.state.v2.gate.busy == 0
-    assert sample(app, "tts_utterances_total", door="v2", outcome="error") == 1
-
-
-async def test_words_that_come_before_the_sound_wait_for_it(door, predictor, monkeypatch):
-    async def early(job, deadline=None):
-        yield Chunk(np.zeros(0, np.float32), (WordTime(0, 3, 0.0, 150.0),))
-        if "never" in job.phrase.text:
-            raise PredictorFailed("the engine broke")
-        yield Chunk(np.full(4_800, 0.2, np.float32), (WordTime(4, 11, 150.0, 200.0),))
-
-    monkeypatch.setattr(predictor, "synthesize", early)
-    path = "/v2/models/tts/generate_stream"
-    first, _ = events(await door.post(path, json={"text_input": "The harbour", "parameters": {"normalized": True}}))
-    assert (first["text_output"], len(first["words"])) == ("The harbour", 2)
-    broken = await door.post(path, json={"text_input": "It never", "parameters": {"normalized": True}})
-    assert (broken.status_code, broken.json()) == (502, {"error": "the engine broke"})
 
 
 async def test_an_engine_that_gives_no_audio_is_a_failure(door, predictor):
