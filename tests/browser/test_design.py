@@ -39,6 +39,26 @@ def test_one_choice_a_category_becomes_an_instruct_and_the_nearest_voice_speaks(
     assert page.locator("#voice").is_enabled()
 
 
+def test_the_voice_chosen_before_comes_back(stage) -> None:
+    page = stage.page
+    voice, switch = page.locator("#voice"), page.get_by_role("switch", name="Describe the voice")
+    voice.select_option("af_heart")
+    for gender in ("female", "male"):
+        switch.check()
+        choose(stage, gender=gender)
+        expect(voice).to_have_value("bf_emma")
+        switch.uncheck()
+        expect(voice).to_have_value("af_heart")
+    voice.select_option("hibari")
+    switch.check()
+    expect(voice).to_have_value("bf_emma")
+    language = page.get_by_role("combobox", name="Language")
+    language.fill("german")
+    language.press("Enter")
+    switch.uncheck()
+    expect(voice).to_have_value("de")
+
+
 def test_where_the_engine_designs_the_design_itself_is_sent(open_stage, studio) -> None:
     studio.script.native_design = True
     stage = open_stage(studio.url)

@@ -137,6 +137,28 @@ def test_the_lit_text_lies_exactly_on_the_written_text(open_stage, studio) -> No
         )
 
 
+def test_a_text_from_right_to_left_begins_on_the_right_and_its_words_are_lit_there(stage, studio) -> None:
+    studio.script.word_ms = 600
+    stage.record_lit()
+    stage.say("صباح الخير يا جار.\nGuten Morgen.")
+    stage.page.wait_for_selector(".now.lit")
+    word, box, style = stage.js("""() => {
+      const [word, box] = [".mirror .now", ".mirror"].map((one) => document.querySelector(one).getBoundingClientRect());
+      return [word.toJSON(), box.toJSON(), getComputedStyle(document.getElementById("text")).unicodeBidi];
+    }""")
+    assert box["right"] - word["right"] < 40
+    assert style == "plaintext"
+    stage.until("document.querySelector('.now.lit')?.textContent === 'Guten'")
+    left = stage.js("document.querySelector('.now').getBoundingClientRect().left")
+    assert left - box["left"] < 40
+    stage.page.keyboard.press("Escape")
+    stage.page.get_by_text("What will be spoken").click()
+    stage.page.wait_for_selector(".segments li")
+    ways = "[...document.querySelectorAll('#timeline tbody th, .segments li')].map((one) => getComputedStyle(one).direction)"
+    assert stage.js(ways) == ["rtl", "ltr", "rtl"]
+    assert stage.js("lit")[:2] == ["صباح", "الخير"]
+
+
 def test_a_long_text_scrolls_along_inside_its_box(open_stage, studio) -> None:
     stage = open_stage(studio.url, viewport={"width": 800, "height": 600})
     studio.script.word_ms = 20

@@ -10,6 +10,7 @@ import { baseOf } from "./voices.js";
 /** Fires "change" whenever what would be asked for changes. */
 export class Choices extends EventTarget {
   #index = new LanguageIndex([]);
+  #before = null;
 
   /**
    * @param {(id: string) => HTMLElement} at gives the page's elements.
@@ -28,7 +29,10 @@ export class Choices extends EventTarget {
       noteOf,
       nothing: "No such language.",
     });
-    this.language.addEventListener("change", () => this.#showLanguage());
+    this.language.addEventListener("change", () => {
+      this.#before = null;
+      this.#showLanguage();
+    });
     this.design.addEventListener("change", () => this.#showDesign());
     at("voice").addEventListener("change", () => this.#changed());
     this.speed.addEventListener("input", () => this.#showSpeed());
@@ -72,8 +76,17 @@ export class Choices extends EventTarget {
     const { voice } = this.voice;
     const { chosen } = this.design;
     voice.disabled = this.design.on || voice.options.length === 0;
-    if (chosen?.voice) voice.value = chosen.voice;
+    if (chosen?.voice) {
+      this.#before ??= voice.value;
+      voice.value = chosen.voice;
+    } else if (!this.design.on) this.#restore(voice);
     this.#changed();
+  }
+
+  /** The voice that was chosen before one was described. */
+  #restore(voice) {
+    if ([...voice.options].some((option) => option.value === this.#before)) voice.value = this.#before;
+    this.#before = null;
   }
 
   #showSpeed() {

@@ -75,6 +75,7 @@ function rowOf(part, heardAtMs, endMs) {
   const row = made("tr");
   const name = made("th", "", part.text.trim());
   name.scope = "row";
+  name.dir = "auto";
   name.title = part.text.trim();
   const where = part.where ? made("small", "", part.where) : "";
   name.append(where);
