@@ -199,17 +199,20 @@ async def test_what_is_not_finished_in_time_goes_on_elsewhere_with_its_token(ser
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
-async def test_told_twice_websockets_are_dropped_too(serving, predictor, talk, until):
+async def test_told_twice_nobody_is_waited_for_but_everybody_hears_where_to_go_on(serving, predictor, talk, until):
     predictor.hold_at = 1
     async with serving(grace_s=600) as server, talk(server.port) as client:
         await client.ask("Not even I am waited for.")
+        start = await client.until("start")
         await client.until("audio")
         server.tell()
         await until(lambda: server.app.state.services.admission.draining)
         server.tell()
+        going = await client.until("going_away")
         async with asyncio.timeout(5):
             await server.task
-        await client.closed()
+        assert await client.closed() == 1012
+    assert [entry["request_id"] for entry in going["resume"]] == [start["request_id"]]
     assert counted(server.app) == {"cancelled": 1}
     assert predictor.active == 0
 

@@ -133,7 +133,8 @@ class _DrainingServer(uvicorn.Server):
             await self._admin.close()
 
     def _break_off(self) -> None:
-        """Cancel what runs, and drop its connections once it has had the time to say so."""
+        """Cancel what runs, and drop its connections once it has had the time to say where to go on."""
+        self._services.connections.part()
         for task in list(self.server_state.tasks):
             task.cancel()
         for connection in list(self.server_state.connections):

@@ -72,9 +72,14 @@ class Connections:
             async with asyncio.timeout(grace_s):
                 await self._all_closed()
         except TimeoutError:
-            for connection in tuple(self._open):
-                connection.leave(RETRY_AFTER_MS)
+            self.part()
             await self._all_closed()
+
+    def part(self) -> None:
+        """Say `going_away` to everybody and begin to close, whatever is being spoken."""
+        self.leaving = True
+        for connection in tuple(self._open):
+            connection.leave(RETRY_AFTER_MS)
 
     async def _all_closed(self) -> None:
         while self._open:
