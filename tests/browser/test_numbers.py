@@ -126,7 +126,7 @@ def test_what_was_not_seen_is_a_gap_and_no_zero(stage, studio) -> None:
     ]
     expect(stage.page.locator("#more-ttfa")).to_have_text("95 % within –")
     expect(stage.page.locator("#now-rtf")).to_have_text("–")
-    expect(stage.page.locator("#more-rtf")).to_have_text("no speech yet")
+    expect(stage.page.locator("#more-rtf")).to_have_text("no speech lately")
     expect(stage.page.locator("#predictors")).to_be_hidden()
     got = stage.js("""async () => {
       const { Chart } = await import("/chart.js");

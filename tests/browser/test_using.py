@@ -156,6 +156,7 @@ def test_a_text_from_right_to_left_begins_on_the_right_and_its_words_are_lit_the
     stage.page.wait_for_selector(".segments li")
     ways = "[...document.querySelectorAll('#timeline tbody th, .segments li')].map((one) => getComputedStyle(one).direction)"
     assert stage.js(ways) == ["rtl", "ltr", "rtl"]
+    assert stage.js("getComputedStyle(document.querySelector('.segments li')).textAlign") == "start"
     assert stage.js("lit")[:2] == ["صباح", "الخير"]
 
 

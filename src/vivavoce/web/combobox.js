@@ -27,7 +27,7 @@ export class Combobox extends EventTarget {
     Object.assign(this, { input, list, count, source });
     input.addEventListener("input", () => this.#open(input.value));
     input.addEventListener("click", () => this.#clicked());
-    input.addEventListener("focus", () => input.select());
+    input.addEventListener("focus", () => this.#select());
     input.addEventListener("blur", () => this.#close());
     input.addEventListener("keydown", (event) => this.#key(event));
     list.addEventListener("pointerdown", (event) => event.preventDefault());
@@ -43,15 +43,22 @@ export class Combobox extends EventTarget {
   set chosen(item) {
     this.#chosen = item;
     this.input.value = item ? this.source.labelOf(item) : "";
+    this.#select();
   }
 
   get #isOpen() {
     return !this.list.hidden;
   }
 
-  /** What is typed next replaces the choice: some browsers set the caret after the focus, and so undo its selection. */
+  /** What is typed next replaces the choice, whose beginning stays in sight. */
+  #select() {
+    const { input } = this;
+    if (document.activeElement === input) input.setSelectionRange(0, input.value.length, "backward");
+  }
+
+  /** Some browsers set the caret after the focus, and so undo its selection. */
   #clicked() {
-    if (!this.#isOpen) this.input.select();
+    if (!this.#isOpen) this.#select();
     this.#open("");
   }
 

@@ -56,11 +56,11 @@ export class Explanation {
 
   #segment(segment) {
     const item = element("li");
-    item.dir = "auto";
     for (const part of segment.parts) {
       if (!isPunctuation(part.words)) item.append(" ");
       item.append(this.#part(part));
     }
+    item.dir = "auto";
     return item;
   }
 

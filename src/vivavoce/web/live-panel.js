@@ -81,7 +81,7 @@ function figures({ ttfa_ms: ttfa, rtf, streams = 0, queue = 0, capacity = 0, que
     "now-ttfa": shown(ttfa?.p50, duration),
     "more-ttfa": `95 % within ${shown(ttfa?.p95, duration)}`,
     "now-rtf": shown(rtf?.p50, factor),
-    "more-rtf": rtf?.p50 > 0 ? `${faster(1 / rtf.p50)}× real time` : "no speech yet",
+    "more-rtf": rtf?.p50 > 0 ? `${faster(1 / rtf.p50)}× real time` : "no speech lately",
     "now-streams": count(streams),
     "more-streams": `of ${count(capacity)}, ${free}`,
     "now-queue": count(queue),
