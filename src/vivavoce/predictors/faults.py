@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import json
+import time
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 
 from ..errors import BadRequest, Busy, PredictorFailed, UnknownVoice, VivavoceError
 
@@ -74,8 +76,13 @@ def _text_in(body: bytes) -> str:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """The seconds in a Retry-After header; a date or nonsense is None."""
+    """The seconds in a Retry-After header, or until its date, a minute at most; None for nonsense."""
+    told = retry_after or ""
     try:
-        return min(max(0.0, float(retry_after or "")), _MAX_RETRY_AFTER_S)
+        seconds = float(told)
     except ValueError:
-        return None
+        try:
+            seconds = parsedate_to_datetime(told).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return min(max(0.0, seconds), _MAX_RETRY_AFTER_S)

@@ -11,7 +11,7 @@ import pytest
 
 from vivavoce.audio import encoder_for, format_named
 from vivavoce.errors import BadRequest, Busy, PredictorFailed, UnknownVoice, VivavoceError
-from vivavoce.predictors.faults import BrokenOff, OutOfPatience, Unreachable
+from vivavoce.predictors.faults import BrokenOff, OutOfPatience, Unreachable, fault_of
 from vivavoce.predictors.http_speech import HttpSpeechPredictor
 from vivavoce.predictors.upstream import MAX_BODY_BYTES, MAX_STREAM_BYTES
 
@@ -75,6 +75,26 @@ async def test_every_refusal_has_its_error(predict, kit, status, body, kind, sai
     assert len(server.asked) == (3 if kind is BadRequest else 1)
     if kind is Busy:
         assert caught.value.retry_after_s == 7
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        ("2", 2),
+        ("0.5", 0.5),
+        ("-1", 0),
+        ("86400", 60),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 60),
+        ("", None),
+        ("soon", None),
+        ("Fri, 99 Dec 2026 23:59:59 GMT", None),
+    ],
+)
+def test_when_to_come_back_is_told_in_seconds_or_as_a_date(told, seconds) -> None:
+    busy = fault_of(503, b"", {"Retry-After": told})
+    assert isinstance(busy, Busy)
+    assert busy.retry_after_s == seconds
 
 
 async def test_faults_of_the_body(predict, kit, subtests=None) -> None:
