@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, closing
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, closing
 from dataclasses import replace
 
 from ..audio import Encoder, encoder_for, format_named
@@ -151,6 +151,7 @@ class WsSpeech:
         utterance = self._cast()
         with closing(encoder_for(self._ask.format, self._ask.rate_hz, streamed=True)) as encoder:
             async with self._seat(utterance) as seat:
+                self._admitted()
                 self._outlet.post(self._started(utterance, encoder))
                 await self._text_begun()
                 events = speak_utterance(
@@ -200,18 +201,17 @@ class WsSpeech:
             rate_hz=ask.rate_hz,
         )
 
-    @asynccontextmanager
-    async def _seat(self, utterance: Utterance) -> AsyncIterator[Seat]:
+    def _seat(self, utterance: Utterance) -> AbstractAsyncContextManager[Seat]:
         services, characters = self._services, len(self._ask.text)
         services.metrics.characters.labels(DOOR).inc(characters)
-        admitted = services.admission.admit(
+        return services.admission.admit(
             self._caller, voice=utterance.voice, characters=characters, on_queued=self._queued
         )
-        async with admitted as seat:
-            self._timeline.admitted_ms = services.clock.now_ms()
-            services.metrics.started(DOOR, self._timeline)
-            self.begun = True
-            yield seat
+
+    def _admitted(self) -> None:
+        self._timeline.admitted_ms = self._services.clock.now_ms()
+        self._services.metrics.started(DOOR, self._timeline)
+        self.begun = True
 
     def _queued(self, place: Place) -> None:
         self._outlet.post(self._conversation.queued(self._ask.generation, place))

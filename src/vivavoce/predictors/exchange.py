@@ -93,9 +93,11 @@ class Exchange(asyncio.Protocol):
 
     def send(self, request: bytes) -> None:
         """Begin a request, after the reply to the last one is over."""
-        self._begin()
         if self._transport is None or self._is_lost:
             raise Lost
+        if self._is_over:
+            self._begin()
+        self._may_follow = False
         self._transport.write(request)
 
     async def head(self) -> None:

@@ -74,7 +74,7 @@ async def test_kserve_1663_one_that_was_closed_meanwhile_is_not_asked(serve, ups
     server = await serve({"": answer})
     await say(upstream, server.url, "up")
     await say(upstream, server.url, "down")
-    await until(lambda: server.open == 1)
+    await until(lambda: (server.connections, server.open) == (3, 1))
     for connection in list(server._tasks):
         connection.cancel()
     await until(lambda: server.open == 0)
