@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..engines.base import WordTime
 from ..text import Part, Spoken
@@ -34,10 +35,18 @@ class WordTracker:
 
     def __init__(self, source: str, spoken: Spoken, offset: int = 0) -> None:
         self._source = source
+        self._spoken = spoken
         self._offset = offset
-        self._units = list(_units(source, spoken))
-        self._starts = [unit.out_start for unit in self._units]
         self._told = 0
+
+    @cached_property
+    def _units(self) -> list[_Unit]:
+        """Found when the first word is heard: the first sound does not wait for it."""
+        return list(_units(self._source, self._spoken))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [unit.out_start for unit in self._units]
 
     def feed(self, words: Iterable[WordTime], out_start: int, at_ms: float) -> Iterator[Word]:
         """Place the words of the phrase that starts at `out_start` of the spoken text and at `at_ms` of the utterance."""
