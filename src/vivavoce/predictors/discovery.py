@@ -106,11 +106,18 @@ def url_of(address: str, port: int, scheme: str = "http") -> str:
 
 def source_for(url: str, tier: str, *, interval_s: float = 2.0) -> Source:
     """The source that a setting means; without a scheme it is http. Raises ConfigError."""
-    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if any(character.isspace() for character in url):
+        raise ConfigError(f"{url!r} has a space in it; several predictors are kept apart by commas")
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+    except ValueError:
+        raise ConfigError(f"{url!r} is no predictor: one is {_FORMS}") from None
     try:
         port = parts.port
     except ValueError:
-        raise ConfigError(f"{url!r} has no port that could be one: a predictor is {_FORMS}") from None
+        port = 0
+    if port == 0:
+        raise ConfigError(f"{url!r} has no port that could be one: a predictor is {_FORMS}")
     if "@" in parts.netloc:
         raise ConfigError("a predictor's address is shown to people: put its key into VIVAVOCE_PREDICTOR_KEY instead")
     path = parts.path.strip("/")

@@ -55,11 +55,22 @@ async def test_addresses(url, target) -> None:
         "http://h:port",
         "http://h?x=1",
         "dns://h:0",
+        "http://h:0",
+        "http://h:65536",
+        "http://[fd00::7",
+        "http://[nonsense]:80",
     ],
 )
 def test_what_is_no_address_is_a_wrong_setting(url) -> None:
     with pytest.raises(ConfigError, match=r"http\(s\)://host"):
         source_for(url, "floor")
+
+
+def test_addresses_kept_apart_by_spaces_are_a_wrong_setting() -> None:
+    with pytest.raises(ConfigError, match="commas"):
+        source_for("http://one:8080 http://two:8080/x y", "floor")
+    with pytest.raises(ConfigError, match="commas"):
+        source_for("http://one two:8080", "floor")
 
 
 def test_a_key_in_an_address_would_be_shown() -> None:
