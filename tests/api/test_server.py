@@ -46,10 +46,11 @@ def test_an_address_that_is_not_this_machines_is_named():
 
 
 SERVE = """
+import gc
 from vivavoce.api import serve
 from vivavoce.config import Settings
 serve(Settings.load(port=0))
-print("stopped", flush=True)
+print("stopped, not collected:", gc.get_freeze_count() > 10_000, flush=True)
 """
 
 
@@ -70,7 +71,7 @@ def test_it_says_where_it_speaks_once_it_does_and_stops_when_told(keys, style):
                 assert response.status == 200
             process.send_signal(signal.SIGTERM)
             assert process.wait(20) == 0
-            assert "stopped" in process.stdout.read()
+            assert process.stdout.read() == "stopped, not collected: True\n"
             rest = process.stderr.read()
         finally:
             process.kill()

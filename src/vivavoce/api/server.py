@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import os
 import signal
@@ -56,7 +57,12 @@ def serve(settings: Settings, role: Role = "serve") -> None:
         if (admin_port := admin_port_of(settings)) is not None:
             admin = listeners.enter_context(closing(_listen(settings.admin_host, admin_port, "ADMIN_PORT")))
         configure_logs(settings.log_level, settings.log_format)
-        app = create_app(settings, role, on_ready=lambda: _say_where(settings, public, admin))
+
+        def ready() -> None:
+            _keep_what_stays()
+            _say_where(settings, public, admin)
+
+        app = create_app(settings, role, on_ready=ready)
         _DrainingServer(app, settings, admin).run(sockets=[public])
 
 
@@ -191,6 +197,15 @@ def _listen(named_host: str, port: int, setting: str = "PORT") -> socket.socket:
             raise ConfigError(message) from None
         raise ConfigError(f"cannot listen on {named_host} port {port}: {error.strerror}") from None
     return listener
+
+
+def _keep_what_stays() -> None:
+    """Leave what a server is made of out of garbage collection: going through it all takes 40 ms and more.
+
+    Nobody is heard or answered in that time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _say_where(settings: Settings, public: socket.socket, admin: socket.socket | None) -> None:
