@@ -23,8 +23,11 @@ import uvloop
 
 import texts
 from listener import Heard, Listener
+from report import percentile
 
 __all__ = ["Load"]
+
+_LOOK_S = 0.02
 
 
 class Load:
@@ -87,7 +90,7 @@ class _Crowd:
         for heard in self._recent:
             heard.recent_audio_s = 0.0
         before = resource.getrusage(resource.RUSAGE_SELF)
-        await asyncio.sleep(for_s)
+        lags_ms = await _lags(for_s)
         after = resource.getrusage(resource.RUSAGE_SELF)
         cpu_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
         ended = [task.exception() for task in self._tasks if task.done()]
@@ -96,6 +99,7 @@ class _Crowd:
         return _count(self._recent, begins_s, time.monotonic()) | {
             "listeners": len(self.listeners),
             "load_cpu_share": cpu_s / for_s,
+            "load_lag_ms": {"p99": percentile(lags_ms, 0.99), "max": max(lags_ms)},
             "errors": list(itertools.chain.from_iterable(listener.errors for listener in self.listeners))[:20],
         }
 
@@ -103,6 +107,16 @@ class _Crowd:
         source = texts.twelve_words(self._seed * 100_000 + name)
         while True:
             yield " ".join(itertools.islice(source, self._sentences))
+
+
+async def _lags(for_s: float) -> list[float]:
+    """Waits so long; how late the load generator itself came to each of its looks at the clock, in ms."""
+    lags_ms: list[float] = []
+    ends_s = time.monotonic() + for_s
+    while (now_s := time.monotonic()) < ends_s:
+        await asyncio.sleep(min(_LOOK_S, ends_s - now_s))
+        lags_ms.append((time.monotonic() - now_s - _LOOK_S) * 1000)
+    return lags_ms
 
 
 def _count(recent: list[Heard], begins_s: float, ends_s: float) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def _judge(report: Report, multiple: float, best: dict[str, Any], levels: list[d
         "Held: underruns in less than 0.1 % of the utterances, TTFA p95 within 300 ms, and all of the sound in real time. "
         "The load grows until a level is not held, or the last is.",
         "The load generator runs on the same cores, in a process of its own; its share of one core is in the JSON "
-        "(`load_cpu_share`). The engine's own multiple is the mean of a run before and one after.",
+        "(`load_cpu_share`), and so is how late it comes itself (`load_lag_ms`). The engine's own multiple is the mean of a run before and one after.",
         "Refusal: from the request to `busy`, of those that were refused at once because the queue was full. Who is "
         "refused comes back after `retry_after_ms`.",
         "Event-loop lag is the server's own `/stats`, p99 over a minute.",
