@@ -99,7 +99,7 @@ class Settings(BaseSettings):
     """The /v1/audio/speech server that the adapter stands beside."""
     engine_model: str | None = Field(default=None, min_length=1)
     """The model that the adapter asks its engine for; None names none."""
-    tier: str = _also("TIER", "tier", default="")
+    tier: Literal["", "floor", "burst"] = _also("TIER", "tier", default="")
     """Told to whoever sends requests to this predictor: `floor` or `burst`."""
     node_name: str = _also("NODE_NAME", "node_name", default="")
     """Told likewise: where this predictor runs."""

@@ -46,6 +46,14 @@ async def test_an_adapter_without_an_engine_does_not_start():
         engine_from_settings(Settings())
 
 
+@pytest.mark.parametrize(
+    "url", ["", "ftp://host", "dns://host:80", "k8s://ns/service", "http://", "http://[fd00::7", "http://h:0", "a b:80"]
+)
+def test_an_engine_whose_address_cannot_be_one_stops_the_start(url):
+    with pytest.raises(ConfigError):
+        engine_from_settings(Settings(engine_url=url))
+
+
 async def test_ready_only_once_it_has_really_spoken(engine, watching, until):
     engine.speaks = False
     async with watching() as watch:

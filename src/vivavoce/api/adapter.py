@@ -14,6 +14,7 @@ from ..config import Settings
 from ..engines.base import Chunk, Origin, Phrase
 from ..errors import BadRequest, Busy, ConfigError, PredictorFailed, VivavoceError
 from ..predictors.base import Deadline, Job
+from ..predictors.discovery import source_for
 from ..predictors.endpoint import EndpointState, Result
 from ..predictors.faults import OutOfPatience, Unreachable
 from ..predictors.http_speech import HttpSpeechPredictor
@@ -196,8 +197,13 @@ class EngineWatch:
 
 def engine_from_settings(settings: Settings, clock: Clock | None = None) -> EngineWatch:
     """The engine that the settings name; it wants `start` and `aclose`. Raises ConfigError."""
-    if settings.engine_url is None:
+    if not settings.engine_url:
         raise ConfigError("the adapter needs its engine: give --engine-url or VIVAVOCE_ENGINE_URL")
+    if "://" in settings.engine_url and not settings.engine_url.startswith(("http://", "https://")):
+        raise ConfigError(
+            f"VIVAVOCE_ENGINE_URL is the http address of one server, which {settings.engine_url!r} is not"
+        )
+    source_for(settings.engine_url, settings.tier)
     key = settings.predictor_key.get_secret_value() if settings.predictor_key else None
     upstream = Upstream(key=key, connect_timeout_s=settings.connect_timeout_s, keep_alive=settings.keep_alive)
     model = settings.engine_model or settings.model_name
