@@ -11,12 +11,6 @@ async def answer(asked) -> None:
     await asked.whole({"said": asked.body.decode()})
 
 
-async def until(condition) -> None:
-    async with asyncio.timeout(5.0):
-        while not condition():
-            await asyncio.sleep(0.002)
-
-
 @pytest.fixture
 async def upstream(monkeypatch):
     monkeypatch.setattr(ahead, "_CLOSE_S", 5.0)
@@ -31,18 +25,18 @@ async def say(upstream: Upstream, url: str, text: str) -> bytes:
         return await reply.whole()
 
 
-async def test_whoever_asks_again_soon_finds_a_connection(serve, upstream) -> None:
+async def test_whoever_asks_again_soon_finds_a_connection(serve, upstream, kit) -> None:
     server = await serve({"": answer})
     await say(upstream, server.url, "the tide")
     await say(upstream, server.url, "comes in")
-    await until(lambda: server.connections == 3)
+    await kit.until(lambda: server.connections == 3)
     await say(upstream, server.url, "at noon")
     assert [asked.body for asked in server.asked] == [b"the tide", b"comes in", b"at noon"]
     assert server.connections == 3
-    await until(lambda: server.connections == 4)
+    await kit.until(lambda: server.connections == 4)
 
 
-async def test_whoever_asks_now_and_then_opens_none(serve, upstream, monkeypatch) -> None:
+async def test_whoever_asks_now_and_then_opens_none(serve, upstream, kit, monkeypatch) -> None:
     monkeypatch.setattr(ahead, "_CLOSE_S", 0.0)
     server = await serve({"": answer})
     for text in ("one", "two", "three"):
@@ -51,42 +45,42 @@ async def test_whoever_asks_now_and_then_opens_none(serve, upstream, monkeypatch
     assert server.connections == 3
 
 
-async def test_one_that_nobody_wants_is_closed(serve, upstream, monkeypatch) -> None:
+async def test_one_that_nobody_wants_is_closed(serve, upstream, kit, monkeypatch) -> None:
     monkeypatch.setattr(ahead, "_IDLE_S", 0.05)
     server = await serve({"": answer})
     await say(upstream, server.url, "gone")
     await say(upstream, server.url, "quiet")
-    await until(lambda: server.connections == 3)
-    await until(lambda: server.open == 0)
+    await kit.until(lambda: server.connections == 3)
+    await kit.until(lambda: server.open == 0)
     assert await say(upstream, server.url, "back") == b'{"said": "back"}'
 
 
-async def test_probes_leave_it_to_speech(serve, upstream) -> None:
+async def test_probes_leave_it_to_speech(serve, upstream, kit) -> None:
     server = await serve({"": answer})
     await say(upstream, server.url, "left")
     await say(upstream, server.url, "right")
-    await until(lambda: server.connections == 3)
+    await kit.until(lambda: server.connections == 3)
     await upstream.get(server.url, 1.0)
     assert server.connections == 4
 
 
-async def test_kserve_1663_one_that_was_closed_meanwhile_is_not_asked(serve, upstream) -> None:
+async def test_kserve_1663_one_that_was_closed_meanwhile_is_not_asked(serve, upstream, kit) -> None:
     server = await serve({"": answer})
     await say(upstream, server.url, "up")
     await say(upstream, server.url, "down")
-    await until(lambda: (server.connections, server.open) == (3, 1))
+    await kit.until(lambda: (server.connections, server.open) == (3, 1))
     for connection in list(server._tasks):
         connection.cancel()
-    await until(lambda: server.open == 0)
+    await kit.until(lambda: server.open == 0)
     await asyncio.sleep(0.01)
     assert await say(upstream, server.url, "again") == b'{"said": "again"}'
     assert [asked.body for asked in server.asked] == [b"up", b"down", b"again"]
 
 
-async def test_closing_leaves_nothing_open(serve, upstream) -> None:
+async def test_closing_leaves_nothing_open(serve, upstream, kit) -> None:
     server = await serve({"": answer})
     await say(upstream, server.url, "in")
     await say(upstream, server.url, "out")
-    await until(lambda: server.connections == 3)
+    await kit.until(lambda: server.connections == 3)
     await upstream.aclose()
-    await until(lambda: server.open == 0)
+    await kit.until(lambda: server.open == 0)
