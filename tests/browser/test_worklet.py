@@ -172,21 +172,6 @@ def test_speech_that_is_there_is_not_kept_waiting_for_a_full_buffer(stage) -> No
     assert run(stage, 48_000, script) == pytest.approx(1.0, abs=0.01)
 
 
-def test_a_pause_of_the_writer_is_no_underrun(stage) -> None:
-    script = """
-      send({ type: "begin", rateHz: 24000 });
-      for (let part = 0; part < 3; part += 1) {
-        send({ type: "write", samples: new Int16Array(2400).fill(1000) });
-        if (part < 2) send({ type: "rest" });
-        for (let block = 0; block < 200; block += 1) render();
-      }
-      send({ type: "end" });
-      for (let block = 0; block < 100; block += 1) render();
-      return [processor.underruns, messages("progress").at(-1).consumed, messages("drained").length];
-    """
-    assert run(stage, 48_000, script) == [0, 7_200, 1]
-
-
 def test_a_cut_forgets_what_is_not_played_yet_and_goes_on_with_what_comes(stage) -> None:
     script = """
       send({ type: "begin", rateHz: 24000 });

@@ -3,9 +3,9 @@
  * stream's own rate and are resampled to the context's rate as they are played.
  *
  * In:  {type: "begin", id, rateHz}, {type: "write", id, samples: Int16Array}, {type: "cut", id, to}, {type: "rest", id},
- *      {type: "end", id}, {type: "stop", id}. A cut forgets what was written after the first `to` samples, unless it was
+ *      {type: "more", id}, {type: "end", id}, {type: "stop", id}. A cut forgets what was written after the first `to` samples, unless it was
  *      played already. After a rest what was written is all there is for now: it plays out, and no silence that follows
- *      counts as an underrun.
+ *      counts as an underrun; unless, before that silence, more is said to come.
  * Out: {type: "started", id, at}, {type: "progress", id, at, consumed, playing, underruns, frames, cushionS},
  *      {type: "drained", id}; `at` is the context's time in seconds, `consumed` counts samples of the stream,
  *      `underruns` the times that speech had to go on after the ring had run dry, `cushionS` what waits before it does.
@@ -158,6 +158,7 @@ export class StreamProcessor extends AudioWorkletProcessor {
     if (message.type === "write") return this.ring.write(message.samples);
     if (message.type === "cut") this.cut(message.to);
     if (message.type === "rest") this.restsAt = this.ring.written;
+    if (message.type === "more") this.restsAt = -1;
     if (message.type === "stop") this.id = null;
     if (message.type === "end") this.finishInput();
     return undefined;

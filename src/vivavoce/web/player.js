@@ -116,6 +116,11 @@ export class Playback {
     if (!this.over) this.#player.post({ type: "rest", id: this.id });
   }
 
+  /** After a rest, more is on its way: silence that begins before it comes is an underrun again. */
+  expect() {
+    if (!this.over) this.#player.post({ type: "more", id: this.id });
+  }
+
   /** Nothing more will be written; what is there plays out. */
   end() {
     if (!this.over) this.#player.post({ type: "end", id: this.id });

@@ -8,6 +8,9 @@ import { WordTrack } from "./words.js";
  * @typedef {{firstSoundMs: number | null, lengthMs: number, rtf: number | null, gaps: number, cushionMs: number}} Figures
  */
 
+/** Where a sentence ends, the server speaks without being asked. */
+const SENTENCE_END = /[。！？\n]|[.!?…؟।]["'”’»)\]]*\s/u;
+
 export class Saying {
   #speech = null;
   #playback = null;
@@ -18,6 +21,8 @@ export class Saying {
   #cutMs = 0;
   #pending = [];
   #written = "";
+  #spoken = 0;
+  #flushed = false;
 
   /**
    * @param {number} startedMs when the user asked, on the clock of `performance.now()`.
@@ -89,11 +94,15 @@ export class Saying {
   /** Adds to a streamed text; while no door is open yet, it waits. */
   write(text) {
     this.#written += text;
+    this.#flushed = false;
     this.#with((speech) => speech.write(text));
+    if (!this.#writersTurn) this.#playback?.expect();
   }
 
   flush() {
+    this.#flushed = true;
     this.#with((speech) => speech.flush());
+    if (!this.#writersTurn) this.#playback?.expect();
   }
 
   end() {
@@ -151,11 +160,15 @@ export class Saying {
     this.change(this.#playback ? "resuming" : "retrying");
   }
 
-  /** Where all that was written is spoken, silence is the writer's. */
   #rest(index) {
-    const segment = this.story.segments.findLast((one) => one.index === index);
-    const spoken = [...this.#written].slice(0, segment?.end ?? 0).join("");
-    if (spoken.length >= this.#written.trimEnd().length) this.#playback?.rest();
+    this.#spoken = this.story.segments.findLast((one) => one.index === index)?.end ?? this.#spoken;
+    if (this.#writersTurn) this.#playback?.rest();
+  }
+
+  /** Silence is the writer's where all that was written is spoken, or what is left is a sentence in the making. */
+  get #writersTurn() {
+    const left = [...this.#written].slice(this.#spoken).join("");
+    return left.trim() === "" || (this.open && !this.#flushed && !SENTENCE_END.test(left));
   }
 
   /** What comes next begins where the last whole word ended. */
