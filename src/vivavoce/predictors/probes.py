@@ -38,6 +38,7 @@ class Probes:
         self._on_change = on_change
         self._tasks: dict[Endpoint, asyncio.Task[None]] = {}
         self._hurried: dict[Endpoint, asyncio.Event] = {}
+        self._told: dict[Endpoint, str] = {}
         self._ended: set[asyncio.Task[None]] = set()
 
     def begin(self, endpoint: Endpoint) -> None:
@@ -54,6 +55,7 @@ class Probes:
     def end(self, endpoint: Endpoint) -> None:
         """Ask this one no more."""
         self._hurried.pop(endpoint, None)
+        self._told.pop(endpoint, None)
         task = self._tasks.pop(endpoint, None)
         if task is not None:
             task.cancel()
@@ -89,20 +91,33 @@ class Probes:
         except VivavoceError as error:
             # A machine under load may answer late; a second late answer in a row is believed.
             is_silent = isinstance(error, OutOfPatience) or (isinstance(error, Unreachable) and error.is_silent)
-            if endpoint.probe_failed(is_certain=not is_silent):
-                logger.warning("%s is not ready (%s)", endpoint.target.url, type(error).__name__)
-                if is_silent:
-                    _cut_off(endpoint, doubted_since_s)
+            has_fallen = endpoint.probe_failed(is_certain=not is_silent)
+            self._tell(endpoint, _reason(error))
+            if has_fallen and is_silent:
+                _cut_off(endpoint, doubted_since_s)
         except Exception:
             if endpoint.probe_failed(is_certain=True):
                 logger.exception("%s cannot be asked whether it is ready", endpoint.target.url)
         else:
+            self._told.pop(endpoint, None)
             if endpoint.probed(starts_slowly=self._starts_slowly(endpoint)):
                 logger.info("%s is ready: %d slots", endpoint.target.url, endpoint.slots)
             elif before == (endpoint.slots, endpoint.info):
                 self._on_proved()
         if before != (endpoint.slots, endpoint.info):
             self._on_change()
+
+    def _tell(self, endpoint: Endpoint, reason: str) -> None:
+        """Log why it is not ready, once for each reason."""
+        if not endpoint.is_ready and self._told.get(endpoint) != reason:
+            self._told[endpoint] = reason
+            logger.warning("%s is not ready: %s", endpoint.target.url, reason)
+
+
+def _reason(error: VivavoceError) -> str:
+    """What went wrong, and what the machine says of it: a refused connection, a certificate that is not trusted."""
+    cause = error.__cause__
+    return f"{error.message} ({str(cause) or type(cause).__name__})" if isinstance(cause, OSError) else error.message
 
 
 def _cut_off(endpoint: Endpoint, since_s: float) -> None:

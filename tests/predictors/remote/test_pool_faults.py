@@ -3,6 +3,7 @@
 import asyncio
 import collections
 import contextlib
+import logging
 import random
 import socket
 import sys
@@ -28,6 +29,33 @@ async def test_a_job_that_gave_no_sound_is_made_once_more_elsewhere(serve, kit, 
     assert (told.origin.endpoint, told.origin.attempt, len(told.samples)) == (good.url, 2, 0)
     assert (spoken.origin.endpoint, spoken.origin.attempt, len(spoken.samples)) == (good.url, 2, 12_000)
     assert seen == [("floor", "failed"), ("burst", "ok")]
+
+
+async def test_why_a_predictor_is_not_ready_is_logged_once_for_each_reason(serve, kit, pool_of, caplog) -> None:
+    caplog.set_level(logging.WARNING, "vivavoce.predictors")
+
+    def probes(why):
+        return {"/v2/health/ready": lambda asked: asked.whole({"error": why}, 503)}
+
+    loading = await serve(probes("weights are loading"))
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    await pool_of(loading, nobody, ready=0)
+
+    def said():
+        return [record.getMessage() for record in caplog.records]
+
+    await kit.until(lambda: len(loading.asked) > 4 and len(said()) > 1)
+    loading.routes |= probes("weights are broken")
+    await kit.until(lambda: len(said()) > 2)
+    asked = len(loading.asked)
+    await kit.until(lambda: len(loading.asked) > asked + 3)
+    first, last = (
+        f"{loading.url} is not ready: The predictor answered 503: weights are {w}" for w in ("loading", "broken")
+    )
+    refused = f"{nobody} is not ready: No connection to the predictor came about. ("
+    assert [line for line in said() if not line.startswith(refused)] == [first, last]
+    assert len(said()) == 3
 
 
 @pytest.mark.parametrize("is_there", [True, False])
