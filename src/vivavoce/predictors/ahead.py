@@ -40,7 +40,7 @@ class Ahead:
             return None
         exchange, timer = found
         timer.cancel()
-        if exchange.is_reusable:
+        if exchange.is_reusable and not exchange.has_news:
             return exchange
         exchange.close()
         return None

@@ -7,6 +7,7 @@ takes three times as long to open a connection, and a gateway opens one for each
 from __future__ import annotations
 
 import asyncio
+import select
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import cast
@@ -90,6 +91,12 @@ class Exchange(asyncio.Protocol):
         return (
             self._may_follow and not self._is_lost and self._transport is not None and not self._transport.is_closing()
         )
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something lies at the socket that the event loop has not seen: the other side's farewell, mostly."""
+        sock = None if self._transport is None else self._transport.get_extra_info("socket")
+        return sock is None or _is_readable(sock.fileno())
 
     def send(self, request: bytes) -> None:
         """Begin a request, after the reply to the last one is over."""
@@ -223,3 +230,12 @@ class Exchange(asyncio.Protocol):
         if self._is_head_over:
             self._is_over = True
             self._may_follow = self._parser.should_keep_alive()
+
+
+def _is_readable(descriptor: int) -> bool:
+    """Whether a read would not wait; `select` itself knows no descriptors beyond 1,023 where there is `poll`."""
+    if not hasattr(select, "poll"):
+        return bool(select.select([descriptor], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))

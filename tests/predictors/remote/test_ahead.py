@@ -1,8 +1,10 @@
 import asyncio
+import socket
 
 import pytest
 
 from vivavoce.predictors import ahead
+from vivavoce.predictors.addresses import Place
 from vivavoce.predictors.patience import Patience
 from vivavoce.predictors.upstream import Upstream
 
@@ -84,3 +86,17 @@ async def test_closing_leaves_nothing_open(serve, upstream, kit) -> None:
     await kit.until(lambda: server.connections == 3)
     await upstream.aclose()
     await kit.until(lambda: server.open == 0)
+
+
+async def test_a_connection_whose_end_was_not_heard_yet_is_not_used(upstream) -> None:
+    """A predictor that dies between two phrases: the next one finds nobody there, not a connection that breaks off."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        place = Place.of(f"http://127.0.0.1:{listener.getsockname()[1]}/infer")
+        for dies in (False, True):
+            await upstream._ahead._connect(place)
+            connection, _ = listener.accept()
+            if dies:
+                connection.close()
+            taken = upstream._ahead.take(place)
+            assert (taken is None) == dies
+            connection.close()
