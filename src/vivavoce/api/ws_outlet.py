@@ -16,6 +16,8 @@ __all__ = ["Outlet", "Stalled"]
 
 _UNREAD_ANSWERS = 1_000
 _CLOSE_TIMEOUT_S = 1.0
+# Answers wait so many turns of the loop: the work that was asked for goes out first, and they leave together.
+_TURNS_FOR_WORK = 2
 # Servers differ in how they say that nothing can be sent any more.
 _LOST = (WebSocketDisconnect, RuntimeError, OSError)
 
@@ -93,7 +95,8 @@ class Outlet:
         try:
             while not self._over:
                 await self._filled.wait()
-                await asyncio.sleep(0)  # what follows in the same breath leaves with it
+                for _ in range(_TURNS_FOR_WORK):
+                    await asyncio.sleep(0)
                 self._filled.clear()
                 if self._writing:
                     continue  # whoever writes rings again

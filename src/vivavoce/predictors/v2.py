@@ -30,6 +30,8 @@ __all__ = ["V2Predictor"]
 
 _LEARNED_FOR_S = 30.0
 _MAX_COUNT = 100_000
+# A clip's rest is looked at when its beginning has left, and after those who wait for their own first sound.
+_BREATH_S = 0.003
 
 
 class V2Predictor:
@@ -128,6 +130,8 @@ class V2Predictor:
             speech, origin = await self._inferred(job, patience)
             for chunk in clip_chunks(job.phrase.text, speech, origin):
                 yield chunk
+                if not chunk.is_last:
+                    await asyncio.sleep(_BREATH_S)
 
     async def _streamed(self, job: Job, patience: Patience) -> AsyncGenerator[Chunk]:
         """Speech while it is made."""

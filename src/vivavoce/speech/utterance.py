@@ -257,6 +257,7 @@ class _Speaker:
         for _ in range(_TURNS_TO_LEAVE):
             await asyncio.sleep(0)
             if self._outbox.is_awaited:
+                await asyncio.sleep(0)  # the loop writes at the end of a turn
                 return
 
     def _measure_silence(self, samples: Samples) -> None:
