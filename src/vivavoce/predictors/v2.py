@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
@@ -15,16 +16,27 @@ from ..audio import FRAME_BYTES, Samples, from_pcm16
 from ..engines.base import Chunk, Origin
 from ..errors import PredictorFailed, VivavoceError
 from .base import Deadline, Job
-from .clip import clip_chunks
+from .clip import clip_chunks, first_chunk, first_frames, last_chunk
 from .faults import BrokenOff, Missing
 from .info import EndpointInfo, voices_in
 from .patience import Patience
 from .remote import Times
 from .sse import EventReader
-from .upstream import Upstream
-from .v2_sound import Speech, speech_in
+from .upstream import MAX_BODY_BYTES, Upstream
+from .v2_beginning import beginning
+from .v2_sound import outputs_to_ask_for, speech_in
 from .v2_stream import decode_event
-from .v2_wire import BINARY_EXTENSION, HEADER_LENGTH, STREAM_EXTENSION, InferRequest, InferResponse, Tensor
+from .v2_wire import (
+    BINARY_EXTENSION,
+    HEADER_LENGTH,
+    STREAM_EXTENSION,
+    Body,
+    InferRequest,
+    InferResponse,
+    Tensor,
+    Wanted,
+    header_bytes_in,
+)
 
 __all__ = ["V2Predictor"]
 
@@ -68,6 +80,7 @@ class V2Predictor:
         self._rate_hz = rate_hz
         self._times = times or Times()
         self._extensions: frozenset[str] = frozenset()
+        self._outputs: tuple[Wanted, ...] = ()
         self._learned_until_s = 0.0
         self._learning = asyncio.Lock()
         self.info = EndpointInfo()
@@ -122,16 +135,10 @@ class V2Predictor:
             async with self._learning:
                 if not self._learned_until_s:
                     await self.probe()
-        if STREAM_EXTENSION in self._extensions:
-            async with aclosing(self._streamed(job, patience)) as chunks:
-                async for chunk in chunks:
-                    yield chunk
-        else:
-            speech, origin = await self._inferred(job, patience)
-            for chunk in clip_chunks(job.phrase.text, speech, origin):
+        is_streamed = STREAM_EXTENSION in self._extensions
+        async with aclosing((self._streamed if is_streamed else self._inferred)(job, patience)) as chunks:
+            async for chunk in chunks:
                 yield chunk
-                if not chunk.is_last:
-                    await asyncio.sleep(_BREATH_S)
 
     async def _streamed(self, job: Job, patience: Patience) -> AsyncGenerator[Chunk]:
         """Speech while it is made."""
@@ -163,25 +170,51 @@ class V2Predictor:
         self.dropped_bytes += odd
         return from_pcm16(pcm[: len(pcm) - odd])
 
-    async def _inferred(self, job: Job, patience: Patience) -> tuple[Speech, Origin]:
-        """A whole clip, and where it was made."""
-        is_binary = BINARY_EXTENSION in self._extensions
-        parameters = _parameters(job) | ({"binary_data_output": True} if is_binary else {})
-        text = Tensor.of_texts("text", job.phrase.text)
-        body = InferRequest((text,), id=_new_id(), parameters=parameters).encode(binary=False)
+    async def _inferred(self, job: Job, patience: Patience) -> AsyncGenerator[Chunk]:
+        """A whole clip, whose beginning is given while the rest is still coming."""
+        body = self._inference(job)
+        first: Chunk | None = None
         async with self._upstream.request(
             "POST", self._infer_url, patience, body=body.content, headers=body.headers
         ) as reply:
-            content = await reply.whole()
             self._take_in(reply.headers)
-            response = InferResponse.decode(content, reply.headers.get(HEADER_LENGTH))
-            origin = self._origin_in(reply.headers)
-        speech = speech_in(response, self._rate_hz)
+            origin, header_length = self._origin_in(reply.headers), reply.headers.get(HEADER_LENGTH, "")
+            content, enough = bytearray(), self._enough(header_length)
+            while piece := await reply.some(MAX_BODY_BYTES):
+                content += piece
+                if len(content) >= enough:
+                    begun, enough = beginning(bytes(content[: int(enough)]), header_length), math.inf
+                    if begun is not None:
+                        first = first_chunk(speech_in(begun, self._rate_hz), origin)
+                        yield first
+                        await asyncio.sleep(_BREATH_S)
+        speech = speech_in(InferResponse.decode(bytes(content), header_length or None), self._rate_hz)
         self.dropped_bytes += speech.dropped_bytes
         if not speech.frames:
             raise PredictorFailed("The predictor gave no sound.")
         self._rate_hz = speech.rate_hz
-        return speech, origin
+        if first is not None:
+            yield last_chunk(job.phrase.text, speech, first)
+            return
+        for chunk in clip_chunks(job.phrase.text, speech, origin):
+            yield chunk
+            if not chunk.is_last:
+                await asyncio.sleep(_BREATH_S)
+
+    def _inference(self, job: Job) -> Body:
+        """The request for a clip, with what is said about its sound ahead of the sound, where the server can do that."""
+        parameters = _parameters(job)
+        outputs: tuple[Wanted, ...] = ()
+        if BINARY_EXTENSION in self._extensions:
+            parameters |= {"binary_data_output": True}
+            outputs = self._outputs
+        text = Tensor.of_texts("text", job.phrase.text)
+        return InferRequest((text,), id=_new_id(), parameters=parameters, outputs=outputs).encode(binary=False)
+
+    def _enough(self, header_length: str) -> float:
+        """How many bytes hold the beginning of a clip; infinitely many where only the whole can be read."""
+        header_bytes = header_bytes_in(header_length)
+        return math.inf if header_bytes is None else header_bytes + first_frames(self._rate_hz) * FRAME_BYTES
 
     async def _learn(self) -> None:
         """Ask the server and its model what they are. Raises PredictorFailed where the model is not there."""
@@ -192,6 +225,7 @@ class V2Predictor:
         model = _object(await self._upstream.get(self._model_url, limit_s))
         extensions = server.get("extensions")
         self._extensions = frozenset(map(str, extensions)) if isinstance(extensions, list) else frozenset()
+        self._outputs = outputs_to_ask_for(model.get("outputs"))
         ours = model.get("vivavoce")
         ours = ours if isinstance(ours, dict) else {}
         languages = ours.get("languages")

@@ -16,9 +16,9 @@ from ..engines.base import WordTime
 from ..errors import PredictorFailed
 from .sound import SoundReader, checked_rate
 from .v2_stream import words_from
-from .v2_wire import InferResponse, Tensor, WireError
+from .v2_wire import InferResponse, Tensor, Wanted, WireError
 
-__all__ = ["Speech", "speech_in"]
+__all__ = ["Speech", "outputs_to_ask_for", "speech_in"]
 
 _FULL_SCALE = {"INT8": 128.0, "INT16": 32_768.0, "INT32": 2_147_483_648.0}
 _FLOATS = ("FP32", "FP64", "FP16", "BF16")
@@ -53,6 +53,18 @@ class Speech:
             return finite(part)
         scaled: Samples = np.multiply(part, np.float32(1.0 / self.scale), dtype=np.float32)
         return scaled
+
+
+def outputs_to_ask_for(described: object) -> tuple[Wanted, ...]:
+    """Of the outputs in a model's metadata: the sound in binary, and what is said about it as JSON, ahead of the sound.
+
+    Empty, which asks for all, where the model names no `audio`.
+    """
+    entries = described if isinstance(described, list) else []
+    names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
+    if "audio" not in names:
+        return ()
+    return (Wanted("audio", True), *(Wanted(name, False) for name in (*_RATE_NAMES, "words") if name in names))
 
 
 def speech_in(response: InferResponse, rate_hz: int) -> Speech:

@@ -15,6 +15,7 @@ from .v2_tensors import DATATYPES, Parameter, Tensor, WireError, parameters_of, 
 
 __all__ = [
     "BINARY_EXTENSION",
+    "BINARY_SIZE",
     "HEADER_LENGTH",
     "STREAM_EXTENSION",
     "Body",
@@ -23,6 +24,11 @@ __all__ = [
     "Tensor",
     "Wanted",
     "WireError",
+    "described",
+    "header_bytes_in",
+    "split_body",
+    "tensors_in",
+    "text_in",
 ]
 
 HEADER_LENGTH = "Inference-Header-Content-Length"
@@ -33,8 +39,10 @@ STREAM_EXTENSION = "vivavoce_stream"
 """In a server's `extensions`: `generate_stream` gives audio while it is made (see v2_stream.py)."""
 
 RAW_INPUT = "text"
+_MAX_DIGITS = 18
 _MAX_TENSORS = 64
-_SIZE = "binary_data_size"
+BINARY_SIZE = "binary_data_size"
+"""A tensor's parameter: how many of the bytes behind the JSON are its."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +111,10 @@ class InferRequest:
             if header_length is not None and header_length.strip() == "0":
                 text = Tensor(RAW_INPUT, "BYTES", (1,), (bytes(body),))
                 return cls((text,), parameters={"binary_data_output": True})
-            head, payload = _split(body, header_length)
+            head, payload = split_body(body, header_length)
             return cls(
-                inputs=_tensors(head.get("inputs"), "inputs", payload),
-                id=_text(head, "id"),
+                inputs=tensors_in(head.get("inputs"), "inputs", payload),
+                id=text_in(head, "id"),
                 parameters=_checked(parameters_of(head.get("parameters"), "request"), "binary_data_output"),
                 outputs=_wanted(head.get("outputs")),
             )
@@ -143,14 +151,14 @@ class InferResponse:
     def decode(cls, body: bytes | memoryview, header_length: str | None = None) -> InferResponse:
         """Read a body; `header_length` is the header of that name. Raises PredictorFailed."""
         try:
-            head, payload = _split(body, header_length)
+            head, payload = split_body(body, header_length)
             if isinstance(fault := head.get("error"), str) and "outputs" not in head:
                 raise PredictorFailed(f"The predictor answered with an error: {fault[:500]}")
             return cls(
-                model_name=_text(head, "model_name"),
-                outputs=_tensors(head.get("outputs"), "outputs", payload),
-                model_version=_text(head, "model_version"),
-                id=_text(head, "id"),
+                model_name=text_in(head, "model_name"),
+                outputs=tensors_in(head.get("outputs"), "outputs", payload),
+                model_version=text_in(head, "model_version"),
+                id=text_in(head, "id"),
                 parameters=parameters_of(head.get("parameters"), "response"),
             )
         except WireError as error:
@@ -162,10 +170,10 @@ def _encode(head: dict[str, Any], key: str, tensors: tuple[Tensor, ...], is_bina
     for tensor in tensors:
         entry: dict[str, Any] = {"name": tensor.name, "shape": list(tensor.shape), "datatype": tensor.datatype}
         parameters = dict(tensor.parameters)
-        parameters.pop(_SIZE, None)
+        parameters.pop(BINARY_SIZE, None)
         if is_binary(tensor.name):
             payloads.append(tensor.packed())
-            parameters[_SIZE] = len(payloads[-1])
+            parameters[BINARY_SIZE] = len(payloads[-1])
         else:
             entry["data"] = tensor.listed()
         if parameters:
@@ -180,15 +188,20 @@ def _encode(head: dict[str, Any], key: str, tensors: tuple[Tensor, ...], is_bina
     return Body(b"".join((content, *payloads)), len(content))
 
 
-def _split(body: bytes | memoryview, header_length: str | None) -> tuple[dict[str, Any], memoryview]:
-    """The JSON object, and what lies behind it."""
+def header_bytes_in(header_length: str | None) -> int | None:
+    """How many bytes of a body are JSON, by its header of that name; None where that is no count."""
+    told = (header_length or "").strip()
+    return int(told) if told.isascii() and told.isdigit() and len(told) <= _MAX_DIGITS else None
+
+
+def split_body(body: bytes | memoryview, header_length: str | None) -> tuple[dict[str, Any], memoryview]:
+    """The JSON object, and what lies behind it. Raises WireError."""
     view = memoryview(body)
-    header_bytes = len(view)
+    header_bytes: int | None = len(view)
     if header_length is not None:
-        told = header_length.strip()
-        if not (told.isascii() and told.isdigit()) or len(told) > 18 or int(told) > len(view):
+        header_bytes = header_bytes_in(header_length)
+        if header_bytes is None or header_bytes > len(view):
             raise WireError(f"{HEADER_LENGTH} must be a byte count of at most the body's {len(view)}")
-        header_bytes = int(told)
     try:
         head = _DECODER.decode(bytes(view[:header_bytes]).decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -204,23 +217,26 @@ def _split(body: bytes | memoryview, header_length: str | None) -> tuple[dict[st
     return head, view[header_bytes:]
 
 
-def _tensors(entries: object, key: str, payload: memoryview) -> tuple[Tensor, ...]:
+def tensors_in(entries: object, key: str, payload: memoryview) -> tuple[Tensor, ...]:
+    """The tensors of a list, those in binary from the payload behind the JSON. Raises WireError."""
     if not isinstance(entries, list) or len(entries) > _MAX_TENSORS:
         raise WireError(f"{key} must be a list of at most {_MAX_TENSORS} tensors")
     tensors: dict[str, Tensor] = {}
     at = 0
     for entry in entries:
-        name, datatype, shape, parameters = _described(entry, key)
+        name, datatype, shape, parameters = described(entry, key)
         if name in tensors:
             raise WireError(f"{key} holds {name!r} twice")
-        size = parameters.get(_SIZE)
+        size = parameters.get(BINARY_SIZE)
         if size is None:
             tensors[name] = Tensor.from_list(name, datatype, shape, entry.get("data"), parameters)
             continue
         if type(size) is not int or not 0 <= size <= len(payload) - at:
-            raise WireError(f"tensor {name!r}: {_SIZE} must be a byte count of at most the {len(payload) - at} left")
+            raise WireError(
+                f"tensor {name!r}: {BINARY_SIZE} must be a byte count of at most the {len(payload) - at} left"
+            )
         if entry.get("data") is not None:
-            raise WireError(f"tensor {name!r} has both data and {_SIZE}")
+            raise WireError(f"tensor {name!r} has both data and {BINARY_SIZE}")
         tensors[name] = Tensor.unpacked(name, datatype, shape, payload[at : at + size], parameters)
         at += size
     if at != len(payload):
@@ -228,7 +244,8 @@ def _tensors(entries: object, key: str, payload: memoryview) -> tuple[Tensor, ..
     return tuple(tensors.values())
 
 
-def _described(entry: object, key: str) -> tuple[str, str, tuple[int, ...], dict[str, Parameter]]:
+def described(entry: object, key: str) -> tuple[str, str, tuple[int, ...], dict[str, Parameter]]:
+    """A tensor's name, datatype, shape and parameters; `key` names the list it stands in. Raises WireError."""
     if not isinstance(entry, dict):
         raise WireError(f"every one of {key} must be an object")
     name = entry.get("name")
@@ -274,7 +291,8 @@ def _checked(parameters: dict[str, Parameter], flag: str) -> dict[str, Parameter
     return parameters
 
 
-def _text(head: Mapping[str, Any], key: str) -> str:
+def text_in(head: Mapping[str, Any], key: str) -> str:
+    """A string of the JSON object, "" where it is not there. Raises WireError for anything else."""
     value = head.get(key)
     if value is None:
         return ""

@@ -15,6 +15,7 @@ from vivavoce.engines.base import WordTime
 from vivavoce.errors import BadRequest, Busy, PredictorFailed
 from vivavoce.predictors.faults import BrokenOff
 from vivavoce.predictors.v2_stream import StreamEvent, encode_event
+from vivavoce.predictors.v2_wire import InferResponse, Tensor
 
 from .pools import STREAMS, ready_count, stream_route
 
@@ -29,6 +30,29 @@ async def test_a_job_that_gave_no_sound_is_made_once_more_elsewhere(serve, kit, 
     assert (told.origin.endpoint, told.origin.attempt, len(told.samples)) == (good.url, 2, 0)
     assert (spoken.origin.endpoint, spoken.origin.attempt, len(spoken.samples)) == (good.url, 2, 12_000)
     assert seen == [("floor", "failed"), ("burst", "ok")]
+
+
+async def test_a_clip_that_breaks_off_after_its_beginning_goes_on_elsewhere_at_the_sample(serve, kit, pool_of) -> None:
+    sound = kit.tone(2.0)
+    body = InferResponse("tts", (Tensor.of_numbers("audio", np.frombuffer(kit.pcm(sound), "<i2")),)).encode(
+        lambda _: True
+    )
+    told = {"Content_Length": str(len(body.content)), "Inference_Header_Content_Length": str(body.header_bytes)}
+
+    async def dies(asked) -> None:
+        await asked.head(**told)
+        await asked.raw(body.content[:70_000])
+        asked.reset()
+
+    async def lives(asked) -> None:
+        await asked.head(**told)
+        await asked.raw(body.content)
+
+    bad, good = await serve(kit.v2_routes(dies)), await serve(kit.v2_routes(lives))
+    pool = await pool_of(bad, burst=[good])
+    chunks = await kit.heard(pool.synthesize(kit.job("The harbour lights are on.")))
+    np.testing.assert_allclose(kit.sound(chunks), sound, atol=1e-4)
+    assert [len(server.of("/infer")) for server in (bad, good)] == [1, 1]
 
 
 async def test_why_a_predictor_is_not_ready_is_logged_once_for_each_reason(serve, kit, pool_of, caplog) -> None:

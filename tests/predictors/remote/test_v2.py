@@ -14,7 +14,7 @@ from vivavoce.predictors.faults import BrokenOff, Missing, OutOfPatience
 from vivavoce.predictors.remote import Times
 from vivavoce.predictors.v2 import V2Predictor
 from vivavoce.predictors.v2_stream import StreamEvent, encode_error, encode_event
-from vivavoce.predictors.v2_wire import InferRequest, InferResponse, Tensor
+from vivavoce.predictors.v2_wire import HEADER_LENGTH, InferRequest, InferResponse, Tensor
 
 STREAMS = ("binary_tensor_data", "generate", "vivavoce_stream")
 
@@ -59,6 +59,51 @@ async def test_it_asks_for_one_phrase_in_binary(predict, kit) -> None:
         "binary_data_output": True,
     }
     assert json.loads(asked.parameters["ipa"]) == [[5, 11, "təˈmɑːtəʊ"]]
+
+
+def announced(kit, *names: str) -> dict:
+    about = {"name": "tts", "platform": "fake", "inputs": [], "outputs": [{"name": name} for name in names]}
+    return {"/v2/models/tts": lambda asked: asked.whole(about)}
+
+
+async def test_the_beginning_of_a_clip_is_heard_while_its_end_is_on_its_way(predict, kit) -> None:
+    go_on, tone = asyncio.Event(), kit.tone(2.0)
+    audio, rate = Tensor.of_numbers("audio", np.frombuffer(kit.pcm(tone), "<i2")), np.array([16_000], np.int32)
+
+    async def infer(asked) -> None:
+        wanted = InferRequest.decode(asked.body)
+        response = InferResponse("tts", (audio, Tensor.of_numbers("sample_rate", rate)))
+        body = response.encode(wanted.wants_binary)
+        await asked.head(Content_Length=str(len(body.content)), **{HEADER_LENGTH.replace("-", "_"): body.header_bytes})
+        await asked.raw(body.content[:50_000])
+        await go_on.wait()
+        await asked.raw(body.content[50_000:])
+
+    predictor, server = await predict(infer, routes=announced(kit, "audio", "mel", "sample_rate"))
+    chunks = predictor.synthesize(kit.job("The ferry leaves at nine."))
+    first = await anext(chunks)
+    go_on.set()
+    rest = await kit.heard(chunks)
+    np.testing.assert_allclose(kit.sound([first, *rest]), tone, atol=1e-4)
+    assert [chunk.is_last for chunk in (first, *rest)] == [False, True]
+    assert (first.rate_hz, first.origin.endpoint) == (16_000, server.url)
+    asked = InferRequest.decode(server.of("/infer")[0].body)
+    assert {wanted.name: wanted.binary for wanted in asked.outputs} == {"audio": True, "sample_rate": False}
+
+
+async def test_a_clip_that_ends_in_mid_air_is_broken_off_after_its_beginning(predict, kit) -> None:
+    async def infer(asked) -> None:
+        body = InferResponse("tts", (Tensor.of_numbers("audio", np.zeros(40_000, "<i2")),)).encode(lambda _: True)
+        await asked.head(Content_Length=str(len(body.content)), **{HEADER_LENGTH.replace("-", "_"): body.header_bytes})
+        await asked.raw(body.content[:60_000])
+        asked.writer.close()
+
+    predictor, _ = await predict(infer)
+    chunks, heard = predictor.synthesize(kit.job()), []
+    with pytest.raises(BrokenOff):
+        async for chunk in chunks:
+            heard.append(chunk)
+    assert [(chunk.samples.size, chunk.is_last) for chunk in heard] == [(9_600, False)]
 
 
 async def test_a_server_without_the_binary_extension_is_asked_in_json(predict, kit) -> None:
