@@ -15,6 +15,7 @@ async def answer(asked) -> None:
 
 @pytest.fixture
 async def upstream(monkeypatch):
+    monkeypatch.setattr(ahead, "_IN_A_ROW", 2)
     monkeypatch.setattr(ahead, "_CLOSE_S", 5.0)
     monkeypatch.setattr(ahead, "_IDLE_S", 5.0)
     made = Upstream(connect_timeout_s=1.0)
@@ -45,6 +46,15 @@ async def test_whoever_asks_now_and_then_opens_none(serve, upstream, kit, monkey
         await say(upstream, server.url, text)
     await asyncio.sleep(0.02)
     assert server.connections == 3
+
+
+async def test_a_few_in_a_row_open_none(serve, upstream, monkeypatch) -> None:
+    monkeypatch.undo()
+    server = await serve({"": answer})
+    for number in range(ahead._IN_A_ROW - 1):
+        await say(upstream, server.url, f"number {number}")
+    await asyncio.sleep(0.02)
+    assert server.connections == ahead._IN_A_ROW - 1
 
 
 async def test_one_that_nobody_wants_is_closed(serve, upstream, kit, monkeypatch) -> None:
