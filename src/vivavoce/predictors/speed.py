@@ -16,7 +16,7 @@ _BELIEVED_MS = 3_000.0
 # The work after which half of what was learned is gone, for the speed of now and for that of the last minutes.
 _NOW_MS, _LATELY_MS = 10_000.0, 100_000.0
 # The share of an engine's speed that may be promised; the rest is for the steps that come in a bunch.
-_USABLE, _MOST_USABLE = 0.8, 0.88
+_USABLE, _MOST_USABLE = 0.8, 0.84
 
 
 class _Mean:
