@@ -5,60 +5,23 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ..clock import Clock
 from ..engines.base import Chunk, Engine
 
 __all__ = ["Speed", "Stopwatch"]
 
-# Sound that must have been made before a number is believed.
-_BELIEVED_MS = 3_000.0
-# The work after which half of what was learned is gone, for the speed of now and for that of the last minutes.
-_NOW_MS, _LATELY_MS = 10_000.0, 100_000.0
+# Sound that must have been made before a number is believed, and the work after which half of what was learned is gone.
+_BELIEVED_MS, _HALF_LIFE_MS = 3_000.0, 10_000.0
 # The share of an engine's speed that may be promised; the rest is for the steps that come in a bunch.
-_USABLE, _MOST_USABLE = 0.8, 0.84
+_USABLE = 0.8
 
 
-class _Mean:
-    """Sound for each ms of work, as a mean that forgets."""
-
-    __slots__ = ("_half_life_ms", "audio_ms", "work_ms")
-
-    def __init__(self, half_life_ms: float) -> None:
-        self._half_life_ms = half_life_ms
-        self.work_ms = 0.0
-        self.audio_ms = 0.0
-
-    def note(self, work_ms: float, audio_ms: float) -> None:
-        kept = 0.5 ** (work_ms / self._half_life_ms)
-        self.work_ms = self.work_ms * kept + work_ms
-        self.audio_ms = self.audio_ms * kept + audio_ms
-
-    @property
-    def speed(self) -> float:
-        return self.audio_ms / max(self.work_ms, 1e-6)
-
-
+@dataclass(slots=True)
 class _Record:
-    """How fast steps were, that ran beside as many others."""
-
-    __slots__ = ("_lately", "_now")
-
-    def __init__(self) -> None:
-        self._now, self._lately = _Mean(_NOW_MS), _Mean(_LATELY_MS)
-
-    def note(self, work_ms: float, audio_ms: float) -> None:
-        self._now.note(work_ms, audio_ms)
-        self._lately.note(work_ms, audio_ms)
-
-    @property
-    def is_believed(self) -> bool:
-        return self._now.audio_ms >= _BELIEVED_MS
-
-    @property
-    def usable(self) -> float:
-        """What may be promised of it: as of late, as long as that is little more than what may be promised of now."""
-        return max(_USABLE * self._now.speed, min(_USABLE * self._lately.speed, _MOST_USABLE * self._now.speed))
+    work_ms: float = 0.0
+    audio_ms: float = 0.0
 
 
 class Speed:
@@ -75,14 +38,19 @@ class Speed:
     def note(self, abreast: int, work_ms: float, audio_ms: float) -> None:
         """Take one step's work, begun as one of `abreast`, and the length of its sound."""
         with self._lock:
-            self._records[abreast].note(work_ms, audio_ms)
+            record, kept = self._records[abreast], 0.5 ** (work_ms / _HALF_LIFE_MS)
+            record.work_ms = record.work_ms * kept + work_ms
+            record.audio_ms = record.audio_ms * kept + audio_ms
 
     @property
     def streams(self) -> int | None:
         """How many listeners can be kept ahead, by the busiest hours known; None before anything is known."""
         with self._lock:
-            known = [count for count, record in self._records.items() if record.is_believed]
-            return int(max(known) * self._records[max(known)].usable) if known else None
+            known = [count for count, record in self._records.items() if record.audio_ms >= _BELIEVED_MS]
+            if not known:
+                return None
+            record = self._records[max(known)]
+            return int(max(known) * _USABLE * record.audio_ms / max(record.work_ms, 1e-6))
 
 
 class Stopwatch:
