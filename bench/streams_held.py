@@ -38,7 +38,7 @@ def run(smoke: bool = False) -> Report:
         best = max(filter(_held, levels), key=lambda level: level["listeners"], default=levels[0])
         for times in (2, 3):
             load.hold(best["listeners"] * times, ramp_s / 2)
-            levels.append(_measured(server, load, measure_s, f"{times} times the streams held"))
+            levels.append(_measured(server, load, 2 * measure_s, f"{times} times the streams held"))
     after = engine_multiple(2.0 if smoke else 6.0, THREADS)
     multiple = statistics.fmean((before["multiple"], after["multiple"]))
     report.raw = {"engine": [before, after], "levels": levels}
@@ -91,7 +91,7 @@ def _judge(report: Report, multiple: float, best: dict[str, Any], levels: list[d
         "The load generator runs on the same cores, in a process of its own; its share of one core is in the JSON "
         "(`load_cpu_share`), and so is how late it comes itself (`load_lag_ms`). The engine's own multiple is the mean of a run before and one after.",
         "Refusal: from the request to `busy`, of those that were refused at once because the queue was full. Who is "
-        "refused comes back after `retry_after_ms`.",
+        "refused comes back after `retry_after_ms`. Twice and three times the load are measured for twice as long.",
         "Event-loop lag is the server's own `/stats`, p99 over a minute.",
     ]
 
