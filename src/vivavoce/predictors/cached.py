@@ -19,7 +19,8 @@ class CachedPredictor(Around):
     """Keeps whole results of `inner` in memory, the least recently spoken leave first; nothing goes to disk.
 
     `limit_mb` bounds the samples kept (float32); 0 keeps nothing. Only results that were read to their end and hold
-    more than silence are kept. The chunks of a hit are shared: their samples are read-only, and no endpoint is named for them.
+    more than silence are kept. The chunks of a hit are shared: their samples are read-only, and no endpoint is named
+    for them.
     """
 
     def __init__(self, inner: Predictor, limit_mb: float = 64) -> None:

@@ -31,8 +31,8 @@ class SoundReader:
     """Reads s16le samples, or WAV files where they announce themselves: no header is ever heard as sound.
 
     A WAV file streams while it holds 16-bit PCM and is read whole where it holds anything else. Several files behind
-    one another are one sound. Several `channels`, of raw samples or in a file, become one. `rate_hz` is what the header says, once it is there. Half a sample at the end is dropped
-    and counted in `dropped_bytes`.
+    one another are one sound. Several `channels`, of raw samples or in a file, become one. `rate_hz` is what the header
+    says, once it is there. Half a sample at the end is dropped and counted in `dropped_bytes`.
     """
 
     def __init__(self, rate_hz: int, channels: int = 1) -> None:
