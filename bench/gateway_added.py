@@ -94,9 +94,9 @@ def _judge(report: Report, sides: dict[str, list[float]], streams: int) -> None:
         "Added: the percentile through the gateway, minus the p50 of the same requests sent to the predictor itself. "
         "Predictor, gateway and load generator share the cores.",
         "The gateway speaks WebSocket to its clients and V2 (binary tensors) to the predictor, over a new connection for "
-        "each phrase, which is its default (at this rate most are opened ahead); the proxy speaks /v1/audio/speech (PCM) on both sides, one worker, over "
-        "connections that are kept. Both have their time to first audio measured from the request to the first bytes "
-        "of sound.",
+        "each phrase, which is its default (at this rate most are opened ahead); the proxy speaks /v1/audio/speech (PCM) "
+        "on both sides, one worker, over connections that are kept. Both have their time to first audio measured from "
+        "the request to the first bytes of sound.",
     ]
 
 
