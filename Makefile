@@ -46,3 +46,4 @@ $(VENV)/.%: requirements/%.txt pyproject.toml | $(VENV)/bin/python
 	@$(PIP) install --require-hashes -r requirements/$*.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
+	@case $* in test) touch $(VENV)/.serve;; bench) touch $(VENV)/.serve $(VENV)/.test;; esac  # they hold the smaller sets
