@@ -48,7 +48,7 @@ class Patience:
             self.left_s -= loop.time() - since_s
 
     def moved(self) -> None:
-        """Something has come, and nobody had to wait for it."""
+        """Something has come from the other side."""
         self._moved_s = asyncio.get_running_loop().time()
 
     def lose(self, since_s: float) -> None:

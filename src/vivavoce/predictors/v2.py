@@ -178,7 +178,7 @@ class V2Predictor:
             "POST", self._infer_url, patience, body=body.content, headers=body.headers
         ) as reply:
             self._take_in(reply.headers)
-            origin, header_length = self._origin_in(reply.headers), reply.headers.get(HEADER_LENGTH, "")
+            origin, header_length = self._origin_in(reply.headers), reply.headers.get(HEADER_LENGTH)
             content, enough = bytearray(), self._enough(header_length)
             while piece := await reply.some(MAX_BODY_BYTES):
                 content += piece
@@ -188,15 +188,13 @@ class V2Predictor:
                         first = first_chunk(speech_in(begun, self._rate_hz), origin)
                         yield first
                         await asyncio.sleep(_BREATH_S)
-        speech = speech_in(InferResponse.decode(bytes(content), header_length or None), self._rate_hz)
+        speech = speech_in(InferResponse.decode(bytes(content), header_length), self._rate_hz)
         self.dropped_bytes += speech.dropped_bytes
         if not speech.frames:
             raise PredictorFailed("The predictor gave no sound.")
         self._rate_hz = speech.rate_hz
-        if first is not None:
-            yield last_chunk(job.phrase.text, speech, first)
-            return
-        for chunk in clip_chunks(job.phrase.text, speech, origin):
+        text = job.phrase.text
+        for chunk in clip_chunks(text, speech, origin) if first is None else (last_chunk(text, speech, first),):
             yield chunk
             if not chunk.is_last:
                 await asyncio.sleep(_BREATH_S)
@@ -211,7 +209,7 @@ class V2Predictor:
         text = Tensor.of_texts("text", job.phrase.text)
         return InferRequest((text,), id=_new_id(), parameters=parameters, outputs=outputs).encode(binary=False)
 
-    def _enough(self, header_length: str) -> float:
+    def _enough(self, header_length: str | None) -> float:
         """How many bytes hold the beginning of a clip; infinitely many where only the whole can be read."""
         header_bytes = header_bytes_in(header_length)
         return math.inf if header_bytes is None else header_bytes + first_frames(self._rate_hz) * FRAME_BYTES

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..audio import FRAME_BYTES
 from .v2_tensors import parameters_of
 from .v2_wire import BINARY_SIZE, InferResponse, WireError, described, split_body, tensors_in, text_in
 
 __all__ = ["beginning"]
 
-_INT16_BYTES = 2
 
-
-def beginning(body: bytes, header_length: str) -> InferResponse | None:
+def beginning(body: bytes, header_length: str | None) -> InferResponse | None:
     """The response that `body` is the beginning of, its sound cut to what is there.
 
     None where nothing can be said before the end: the sound is not twice as long as that, or the JSON is followed by
@@ -44,6 +43,6 @@ def _cut(entry: dict[str, Any], size: int) -> dict[str, Any]:
     if told is None:
         return entry
     row = max(shape, default=0)
-    if datatype != "INT16" or math.prod(shape) != row or told != row * _INT16_BYTES or told <= 2 * size:
+    if datatype != "INT16" or math.prod(shape) != row or told != row * FRAME_BYTES or told <= 2 * size:
         raise WireError(f"tensor {name!r} is no long row of INT16")
-    return {**entry, "shape": [size // _INT16_BYTES], "parameters": {**parameters, BINARY_SIZE: size}}
+    return {**entry, "shape": [size // FRAME_BYTES], "parameters": {**parameters, BINARY_SIZE: size}}

@@ -166,7 +166,7 @@ class InferResponse:
 
 
 def _encode(head: dict[str, Any], key: str, tensors: tuple[Tensor, ...], is_binary: Callable[[str], bool]) -> Body:
-    described, payloads = [], []
+    entries, payloads = [], []
     for tensor in tensors:
         entry: dict[str, Any] = {"name": tensor.name, "shape": list(tensor.shape), "datatype": tensor.datatype}
         parameters = dict(tensor.parameters)
@@ -178,9 +178,9 @@ def _encode(head: dict[str, Any], key: str, tensors: tuple[Tensor, ...], is_bina
             entry["data"] = tensor.listed()
         if parameters:
             entry["parameters"] = parameters
-        described.append(entry)
+        entries.append(entry)
     try:
-        content = _ENCODER.encode({**head, key: described}).encode("ascii")
+        content = _ENCODER.encode({**head, key: entries}).encode("ascii")
     except ValueError:
         raise WireError("JSON has no way to write a number that is not finite") from None
     if not payloads:
